@@ -1,0 +1,1 @@
+//! Charts and one self-contained HTML page from result tables.

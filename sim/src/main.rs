@@ -1,0 +1,3 @@
+//! The `sandpool-sim` command.
+
+fn main() {}
