@@ -6,6 +6,7 @@
 
 mod clock;
 mod config;
+mod driver;
 mod event;
 mod id;
 mod input;
@@ -14,10 +15,12 @@ mod output;
 mod policy;
 mod provider;
 mod resources;
+mod scheduler;
 mod time;
 
 pub use clock::Clock;
 pub use config::{Class, Config, Conflict, KEYS, Key, KeyKind, Recovery, Value};
+pub use driver::{Driver, Observer};
 pub use event::{Actor, EVENT_VERSION, Event, EventKind, Reason};
 pub use id::{
     AccountId, Arena, ClaimId, ClassId, ConversationId, ExecuteId, Id, MAX_LIVE, OpId, ProviderId,
@@ -31,4 +34,8 @@ pub use provider::{
     Failure, FoundState, Inventory, InventoryItem, Operation, Provider, Reply, SandboxName, Verb,
 };
 pub use resources::{Dimension, Resources};
+pub use scheduler::{
+    AccountView, Capacity, ClassView, ConversationView, Deadline, Due, Explanation, SandboxView,
+    Scheduler, WaitReason,
+};
 pub use time::{Span, Time};

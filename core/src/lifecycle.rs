@@ -84,42 +84,44 @@ impl SandboxState {
 /// Every legal change of state.
 pub const EDGES: &[(SandboxState, SandboxState)] = {
     use SandboxState::{
-        Assigned, Busy, Creating, Dead, Deleted, Destroying, Failed, Idle, Limbo, New, Preparing, Warm,
+        Assigned, Busy, Creating, Dead, Deleted, Destroying, Failed, Idle, Limbo, New, Preparing,
+        Warm,
     };
     &[
-        (New, Creating),     // the create is submitted
-        (Creating, Preparing), // created; the class prepares
-        (Creating, Warm),    // created; nothing to prepare
-        (Creating, Limbo),   // no answer
-        (Creating, Failed),  // refused or errored
-        (Preparing, Warm),   // ready
-        (Preparing, Failed), // preparing failed or took too long
+        (New, Creating),         // the create is submitted
+        (Creating, Preparing),   // created; the class prepares
+        (Creating, Warm),        // created; nothing to prepare
+        (Creating, Limbo),       // no answer
+        (Creating, Failed),      // refused or errored
+        (Creating, Destroying),  // created; not wanted any more
+        (Preparing, Warm),       // ready
+        (Preparing, Failed),     // preparing failed or took too long
         (Preparing, Destroying), // not wanted any more
-        (Preparing, Dead),   // gone while preparing
-        (Warm, Assigned),    // bound
-        (Warm, Destroying),  // evicted, surplus, too old, shutdown
-        (Warm, Dead),        // died in the pool
-        (Assigned, Warm),    // given back unused
-        (Assigned, Busy),    // first use
-        (Assigned, Destroying), // taken from a speculative claim, conversation closed
-        (Assigned, Dead),    // died before use
-        (Busy, Idle),        // the command ended
-        (Busy, Dead),        // died under the command
-        (Busy, Destroying),  // cancelled and closed, shutdown past its grace
-        (Idle, Busy),        // the next command
-        (Idle, Destroying),  // idle end, reclaimed, closed, swapped, shutdown
-        (Idle, Dead),        // died while idle
-        (Limbo, Preparing),  // found and adopted
-        (Limbo, Warm),       // found and adopted, nothing to prepare
-        (Limbo, Destroying), // found and not wanted
-        (Limbo, Deleted),    // absent for certain
-        (Failed, Destroying), // a leftover may hold the name
-        (Failed, Deleted),   // for certain never created
-        (Dead, Destroying),  // make sure
-        (New, Idle),         // an earlier instance's sandbox, adopted for its conversation
-        (New, Busy),         // the same, with a command whose end is unknown
-        (New, Destroying),   // an earlier instance's sandbox or an orphan, removed
-        (Destroying, Deleted), // confirmed gone
+        (Preparing, Dead),       // gone while preparing
+        (Warm, Assigned),        // bound
+        (Warm, Destroying),      // evicted, surplus, too old, shutdown
+        (Warm, Dead),            // died in the pool
+        (Assigned, Warm),        // given back unused
+        (Assigned, Busy),        // first use
+        (Assigned, Destroying),  // taken from a speculative claim, conversation closed
+        (Assigned, Dead),        // died before use
+        (Busy, Idle),            // the command ended
+        (Busy, Dead),            // died under the command
+        (Busy, Destroying),      // cancelled and closed, shutdown past its grace
+        (Idle, Busy),            // the next command
+        (Idle, Destroying),      // idle end, reclaimed, closed, swapped, shutdown
+        (Idle, Dead),            // died while idle
+        (Limbo, Preparing),      // found and adopted
+        (Limbo, Warm),           // found and adopted, nothing to prepare
+        (Limbo, Destroying),     // found and not wanted
+        (Limbo, Deleted),        // absent for certain
+        (Failed, Destroying),    // a leftover may hold the name
+        (Failed, Deleted),       // for certain never created
+        (Dead, Destroying),      // make sure
+        (New, Idle),             // an earlier instance's sandbox, adopted for its conversation
+        (New, Busy),             // the same, with a command whose end is unknown
+        (New, Destroying),       // an earlier instance's sandbox or an orphan, removed
+        (Destroying, Deleted),   // confirmed gone
     ]
 };
 

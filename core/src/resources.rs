@@ -140,9 +140,7 @@ impl Resources {
     /// The first dimension in which this amount does not fit into `free`.
     #[must_use]
     pub fn short_of(&self, free: &Resources) -> Option<Dimension> {
-        Dimension::ALL
-            .into_iter()
-            .find(|&d| self.get(d) > 0 && self.get(d) > free.get(d))
+        Dimension::ALL.into_iter().find(|&d| self.get(d) > 0 && self.get(d) > free.get(d))
     }
 }
 

@@ -230,102 +230,334 @@ macro_rules! choices {
 
 /// The keys of the policy block, in the order in which they are documented.
 pub const KEYS: &[Key] = &[
-    counts!("max_sandboxes", 0..=1_000_000, 10, Some("nothing is admitted"),
-        "Sandboxes that may exist at once.", |c| c.max.slots),
-    amounts!("max_memory_gb", 0.0..=10_000_000.0, number(10.0), Some("nothing that needs memory is admitted"),
-        "Memory, in GB, that all sandboxes together may take.", 1024.0, |c| c.max.memory_mb),
-    amounts!("max_cpu", 0.0..=10_000_000.0, Value::Unlimited, Some("nothing that needs cpu is admitted"),
-        "vCPUs that all sandboxes together may take.", 1000.0, |c| c.max.cpu_milli),
-    amounts!("max_disk_gb", 0.0..=10_000_000.0, Value::Unlimited, Some("nothing that needs disk is admitted"),
-        "Disk, in GB, that all sandboxes together may take.", 1024.0, |c| c.max.disk_mb),
-    counts!("max_sandboxes_per_account", 1..=1_000_000, 3, None,
-        "An account's normal share; beyond it an account borrows.", |c| c.max_sandboxes_per_account),
-    amounts!("max_memory_gb_per_account", 0.0..=10_000_000.0, Value::Unlimited,
+    counts!(
+        "max_sandboxes",
+        0..=1_000_000,
+        10,
+        Some("nothing is admitted"),
+        "Sandboxes that may exist at once.",
+        |c| c.max.slots
+    ),
+    amounts!(
+        "max_memory_gb",
+        0.0..=10_000_000.0,
+        number(10.0),
+        Some("nothing that needs memory is admitted"),
+        "Memory, in GB, that all sandboxes together may take.",
+        1024.0,
+        |c| c.max.memory_mb
+    ),
+    amounts!(
+        "max_cpu",
+        0.0..=10_000_000.0,
+        Value::Unlimited,
+        Some("nothing that needs cpu is admitted"),
+        "vCPUs that all sandboxes together may take.",
+        1000.0,
+        |c| c.max.cpu_milli
+    ),
+    amounts!(
+        "max_disk_gb",
+        0.0..=10_000_000.0,
+        Value::Unlimited,
+        Some("nothing that needs disk is admitted"),
+        "Disk, in GB, that all sandboxes together may take.",
+        1024.0,
+        |c| c.max.disk_mb
+    ),
+    counts!(
+        "max_sandboxes_per_account",
+        1..=1_000_000,
+        3,
+        None,
+        "An account's normal share; beyond it an account borrows.",
+        |c| c.max_sandboxes_per_account
+    ),
+    amounts!(
+        "max_memory_gb_per_account",
+        0.0..=10_000_000.0,
+        Value::Unlimited,
         Some("whatever an account holds beyond one sandbox is borrowed"),
-        "An account's normal share of memory, in GB.", 1024.0, |c| c.max_memory_mb_per_account),
-    counts!("borrow_keep_free", 0..=1_000_000, 2, Some("a borrower may take the last free slot"),
+        "An account's normal share of memory, in GB.",
+        1024.0,
+        |c| c.max_memory_mb_per_account
+    ),
+    counts!(
+        "borrow_keep_free",
+        0..=1_000_000,
+        2,
+        Some("a borrower may take the last free slot"),
         "Default-class sandboxes that must still fit into the free capacity after a borrower's admission.",
-        |c| c.borrow_keep_free),
-    counts!("warm_sandboxes", 0..=100_000, 1, Some("no warm pool"),
+        |c| c.borrow_keep_free
+    ),
+    counts!(
+        "warm_sandboxes",
+        0..=100_000,
+        1,
+        Some("no warm pool"),
         "Ready sandboxes kept for nobody in particular: of the default class, or a table by class.",
-        |c| c.classes[0].warm_sandboxes),
-    seconds!("sandbox_wait_seconds", 0.0..=DAY, 30.0, Some("a claim that cannot be admitted at once is refused"),
-        "How long a blocked execute waits for capacity.", |c| c.sandbox_wait, true),
-    counts!("max_waiting", 0..=1_000_000, 1_000, Some("nobody may wait"),
-        "Blocked claims that may wait at once; one more is refused.", |c| c.max_waiting),
-    counts!("max_overtakes", 0..=1_000_000, 10, Some("strict order of arrival"),
+        |c| c.classes[0].warm_sandboxes
+    ),
+    seconds!(
+        "sandbox_wait_seconds",
+        0.0..=DAY,
+        30.0,
+        Some("a claim that cannot be admitted at once is refused"),
+        "How long a blocked execute waits for capacity.",
+        |c| c.sandbox_wait,
+        true
+    ),
+    counts!(
+        "max_waiting",
+        0..=1_000_000,
+        1_000,
+        Some("nobody may wait"),
+        "Blocked claims that may wait at once; one more is refused.",
+        |c| c.max_waiting
+    ),
+    counts!(
+        "max_overtakes",
+        0..=1_000_000,
+        10,
+        Some("strict order of arrival"),
         "Times that younger claims may overtake a waiting one before capacity is held for it.",
-        |c| c.max_overtakes),
-    seconds!("idle_seconds", 0.0..=604_800.0, 900.0, Some("a sandbox ends with its turn"),
-        "An idle sandbox outside a turn ends after this long.", |c| c.idle),
-    seconds!("reclaim_idle_seconds", 0.0..=DAY, 10.0, Some("an idle sandbox is never protected"),
-        "An idle sandbox may be reclaimed only this long after its last use.", |c| c.reclaim_idle),
-    seconds!("turn_timeout_seconds", 1.0..=604_800.0, 1_800.0, None,
-        "A turn without activity and without a running command ends after this long.", |c| c.turn_timeout),
-    seconds!("start_timeout_seconds", 0.1..=3_600.0, 60.0, None,
+        |c| c.max_overtakes
+    ),
+    seconds!(
+        "idle_seconds",
+        0.0..=604_800.0,
+        900.0,
+        Some("a sandbox ends with its turn"),
+        "An idle sandbox outside a turn ends after this long.",
+        |c| c.idle
+    ),
+    seconds!(
+        "reclaim_idle_seconds",
+        0.0..=DAY,
+        10.0,
+        Some("an idle sandbox is never protected"),
+        "An idle sandbox may be reclaimed only this long after its last use.",
+        |c| c.reclaim_idle
+    ),
+    seconds!(
+        "turn_timeout_seconds",
+        1.0..=604_800.0,
+        1_800.0,
+        None,
+        "A turn without activity and without a running command ends after this long.",
+        |c| c.turn_timeout
+    ),
+    seconds!(
+        "start_timeout_seconds",
+        0.1..=3_600.0,
+        60.0,
+        None,
         "A start that takes longer has failed; also bounds an admitted claim's wait for its start.",
-        |c| c.start_timeout),
-    counts!("max_start_attempts", 1..=100, 3, None,
-        "Starts that may fail on behalf of one claim before it is refused.", |c| c.max_start_attempts),
+        |c| c.start_timeout
+    ),
+    counts!(
+        "max_start_attempts",
+        1..=100,
+        3,
+        None,
+        "Starts that may fail on behalf of one claim before it is refused.",
+        |c| c.max_start_attempts
+    ),
     counts!("max_starting", 1..=100_000, 5, None, "Starts under way at once.", |c| c.max_starting),
-    seconds!("warm_surplus_seconds", 0.0..=DAY, 60.0, Some("a warm sandbox above target ends at once"),
-        "A warm sandbox above target ends after this long.", |c| c.warm_surplus),
-    seconds!("warm_max_age_seconds", 1.0..=604_800.0, 3_600.0, None,
-        "A warm sandbox older than this is replaced.", |c| c.warm_max_age),
-    choices!("warm_policy", WarmPolicy::NAMES, WarmPolicy::ALL,
+    seconds!(
+        "warm_surplus_seconds",
+        0.0..=DAY,
+        60.0,
+        Some("a warm sandbox above target ends at once"),
+        "A warm sandbox above target ends after this long.",
+        |c| c.warm_surplus
+    ),
+    seconds!(
+        "warm_max_age_seconds",
+        1.0..=604_800.0,
+        3_600.0,
+        None,
+        "A warm sandbox older than this is replaced.",
+        |c| c.warm_max_age
+    ),
+    choices!(
+        "warm_policy",
+        WarmPolicy::NAMES,
+        WarmPolicy::ALL,
         "How the warm target is set: as written, following demand, or forecast from the recent past.",
-        |c| c.warm_policy),
-    counts!("warm_max", 0..=100_000, 5, Some("no warm pool"),
-        "With warm_policy demand or forecast: the largest target.", |c| c.warm_max),
-    counts!("warm_hit_percent", 1..=99, 90, None,
+        |c| c.warm_policy
+    ),
+    counts!(
+        "warm_max",
+        0..=100_000,
+        5,
+        Some("no warm pool"),
+        "With warm_policy demand or forecast: the largest target.",
+        |c| c.warm_max
+    ),
+    counts!(
+        "warm_hit_percent",
+        1..=99,
+        90,
+        None,
         "With warm_policy forecast: share of claims that the pool is sized to serve warm.",
-        |c| c.warm_hit_percent),
-    choices!("start_policy", StartPolicy::NAMES, StartPolicy::ALL,
+        |c| c.warm_hit_percent
+    ),
+    choices!(
+        "start_policy",
+        StartPolicy::NAMES,
+        StartPolicy::ALL,
         "When a sandbox is asked for: as a turn begins, at its first execute, or as it begins if code is likely.",
-        |c| c.start_policy),
-    counts!("start_likely_percent", 1..=100, 50, None,
-        "With start_policy likely: ask at the turn's begin from this chance on.", |c| c.start_likely_percent),
-    choices!("queue_policy", QueuePolicy::NAMES, QueuePolicy::ALL,
-        "Who is admitted first among those that fit.", |c| c.queue_policy),
-    choices!("reclaim_policy", ReclaimPolicy::NAMES, ReclaimPolicy::ALL,
-        "Whose idle sandbox is taken first when capacity is full.", |c| c.reclaim_policy),
-    choices!("idle_policy", IdlePolicy::NAMES, IdlePolicy::ALL,
+        |c| c.start_policy
+    ),
+    counts!(
+        "start_likely_percent",
+        1..=100,
+        50,
+        None,
+        "With start_policy likely: ask at the turn's begin from this chance on.",
+        |c| c.start_likely_percent
+    ),
+    choices!(
+        "queue_policy",
+        QueuePolicy::NAMES,
+        QueuePolicy::ALL,
+        "Who is admitted first among those that fit.",
+        |c| c.queue_policy
+    ),
+    choices!(
+        "reclaim_policy",
+        ReclaimPolicy::NAMES,
+        ReclaimPolicy::ALL,
+        "Whose idle sandbox is taken first when capacity is full.",
+        |c| c.reclaim_policy
+    ),
+    choices!(
+        "idle_policy",
+        IdlePolicy::NAMES,
+        IdlePolicy::ALL,
         "When an idle sandbox ends: after idle_seconds, or sooner while capacity is short.",
-        |c| c.idle_policy),
-    seconds!("idle_pressure_seconds", 0.0..=604_800.0, 60.0, Some("idle sandboxes end at once while capacity is short"),
-        "With idle_policy pressure: the idle time while capacity is short.", |c| c.idle_pressure),
-    counts!("idle_pressure_free", 0..=1_000_000, 2, Some("capacity is never called short"),
+        |c| c.idle_policy
+    ),
+    seconds!(
+        "idle_pressure_seconds",
+        0.0..=604_800.0,
+        60.0,
+        Some("idle sandboxes end at once while capacity is short"),
+        "With idle_policy pressure: the idle time while capacity is short.",
+        |c| c.idle_pressure
+    ),
+    counts!(
+        "idle_pressure_free",
+        0..=1_000_000,
+        2,
+        Some("capacity is never called short"),
         "With idle_policy pressure: capacity is short while fewer default-class sandboxes than this fit.",
-        |c| c.idle_pressure_free),
-    seconds!("keep_alive_seconds", 1.0..=DAY, 300.0, None,
-        "Leased and warm sandboxes are kept alive, and thereby checked, this often.", |c| c.keep_alive),
-    seconds!("provider_auto_stop_seconds", 60.0..=2_592_000.0, 1_800.0, None,
-        "The provider's own auto-stop, the last net when nothing of ours is alive.", |c| c.provider_auto_stop),
-    seconds!("reconcile_seconds", 1.0..=DAY, 60.0, None,
-        "The provider's inventory is compared with the ledger this often.", |c| c.reconcile),
-    seconds!("orphan_grace_seconds", 0.0..=DAY, 60.0, Some("an orphan is removed at its first sighting"),
-        "A sandbox labelled ours that nobody owns is removed after this long.", |c| c.orphan_grace),
-    seconds!("limbo_hold_seconds", 0.1..=DAY, 120.0, None,
-        "A sandbox whose create was never answered holds its slot at least this long.", |c| c.limbo_hold),
-    seconds!("operation_timeout_seconds", 0.1..=3_600.0, 30.0, None,
+        |c| c.idle_pressure_free
+    ),
+    seconds!(
+        "keep_alive_seconds",
+        1.0..=DAY,
+        300.0,
+        None,
+        "Leased and warm sandboxes are kept alive, and thereby checked, this often.",
+        |c| c.keep_alive
+    ),
+    seconds!(
+        "provider_auto_stop_seconds",
+        60.0..=2_592_000.0,
+        1_800.0,
+        None,
+        "The provider's own auto-stop, the last net when nothing of ours is alive.",
+        |c| c.provider_auto_stop
+    ),
+    seconds!(
+        "reconcile_seconds",
+        1.0..=DAY,
+        60.0,
+        None,
+        "The provider's inventory is compared with the ledger this often.",
+        |c| c.reconcile
+    ),
+    seconds!(
+        "orphan_grace_seconds",
+        0.0..=DAY,
+        60.0,
+        Some("an orphan is removed at its first sighting"),
+        "A sandbox labelled ours that nobody owns is removed after this long.",
+        |c| c.orphan_grace
+    ),
+    seconds!(
+        "limbo_hold_seconds",
+        0.1..=DAY,
+        120.0,
+        None,
+        "A sandbox whose create was never answered holds its slot at least this long.",
+        |c| c.limbo_hold
+    ),
+    seconds!(
+        "operation_timeout_seconds",
+        0.1..=3_600.0,
+        30.0,
+        None,
         "A provider call other than a start is given up after this long, and retried.",
-        |c| c.operation_timeout),
-    seconds!("full_hold_seconds", 0.0..=DAY, 60.0, Some("the limit is not lowered"),
+        |c| c.operation_timeout
+    ),
+    seconds!(
+        "full_hold_seconds",
+        0.0..=DAY,
+        60.0,
+        Some("the limit is not lowered"),
         "After the provider said full while the ledger said free, the lower limit holds this long.",
-        |c| c.full_hold),
-    counts!("breaker_failures", 1..=1_000, 5, None,
-        "Failed starts in a row that open a class's circuit breaker.", |c| c.breaker_failures),
-    seconds!("breaker_open_seconds", 0.1..=3_600.0, 30.0, None,
+        |c| c.full_hold
+    ),
+    counts!(
+        "breaker_failures",
+        1..=1_000,
+        5,
+        None,
+        "Failed starts in a row that open a class's circuit breaker.",
+        |c| c.breaker_failures
+    ),
+    seconds!(
+        "breaker_open_seconds",
+        0.1..=3_600.0,
+        30.0,
+        None,
         "The breaker stays open this long, doubling while trials fail (at most sixteenfold).",
-        |c| c.breaker_open),
-    seconds!("retry_base_seconds", 0.01..=3_600.0, 1.0, None,
-        "Delay after a first failure; doubles with each further one.", |c| c.retry_base),
-    seconds!("retry_max_seconds", 0.01..=3_600.0, 60.0, None,
-        "Longest delay between retries.", |c| c.retry_max),
-    seconds!("drain_grace_seconds", 0.0..=3_600.0, 30.0, Some("running commands are cut off"),
-        "How long a shutdown waits for running commands.", |c| c.drain_grace),
-    choices!("recovery", &["destroy", "adopt"], [Recovery::Destroy, Recovery::Adopt],
-        "What a restarted server does with the sandboxes that it left behind.", |c| c.recovery),
+        |c| c.breaker_open
+    ),
+    seconds!(
+        "retry_base_seconds",
+        0.01..=3_600.0,
+        1.0,
+        None,
+        "Delay after a first failure; doubles with each further one.",
+        |c| c.retry_base
+    ),
+    seconds!(
+        "retry_max_seconds",
+        0.01..=3_600.0,
+        60.0,
+        None,
+        "Longest delay between retries.",
+        |c| c.retry_max
+    ),
+    seconds!(
+        "drain_grace_seconds",
+        0.0..=3_600.0,
+        30.0,
+        Some("running commands are cut off"),
+        "How long a shutdown waits for running commands.",
+        |c| c.drain_grace
+    ),
+    choices!(
+        "recovery",
+        &["destroy", "adopt"],
+        [Recovery::Destroy, Recovery::Adopt],
+        "What a restarted server does with the sandboxes that it left behind.",
+        |c| c.recovery
+    ),
 ];
 
 #[cfg(test)]

@@ -1,0 +1,90 @@
+//! New settings while running. Nothing that runs is harmed: a lowered limit only stops starts
+//! until use has fallen, and a class's template never changes under a sandbox.
+
+use super::Scheduler;
+use super::queue::Queue;
+use super::state::ClassState;
+use crate::config::Config;
+use crate::event::{Actor, EventKind, Reason};
+use crate::id::{AccountId, ClaimId, ExecuteId, TurnId};
+use crate::output::WhyRejected;
+use crate::time::Span;
+
+impl Scheduler {
+    pub(super) fn reconfigure(&mut self, config: Config) {
+        let keeps_classes = config.classes.len() <= 64
+            && config.classes.len() >= self.config.classes.len()
+            && self
+                .config
+                .classes
+                .iter()
+                .zip(&config.classes)
+                .all(|(old, new)| old.name == new.name && old.resources == new.resources);
+        if !keeps_classes || !config.conflicts().is_empty() {
+            return self.reject_with(WhyRejected::BadConfig, None, TurnId(0), ExecuteId(0));
+        }
+        for class in config.classes.iter().skip(self.classes.len()) {
+            self.classes.push(ClassState::new(class));
+        }
+        for (state, class) in self.classes.iter_mut().zip(&config.classes) {
+            state.prepares = class.prepares;
+        }
+        self.ledger.configure(config.max);
+        self.config = config;
+        self.tell(EventKind::Reconfigured, Reason::None, Actor::Operator, Span::ZERO);
+        self.requeue();
+        self.refile_all_idle();
+        // Overtaken claims are counted against the new bound.
+        let max = self.config.max_overtakes;
+        let waiting: Vec<ClaimId> = self.queue.iter(&self.claims).collect();
+        self.queue.overtaken = waiting
+            .iter()
+            .copied()
+            .filter(|&id| self.claims[id].blocked && max > 0 && self.claims[id].overtakes >= max)
+            .collect();
+        // Nobody waits for what can never come.
+        for id in waiting.into_iter().chain(self.swaps.clone()) {
+            let class = self.claims[id].class;
+            if self.class(class).resources.fits_into(&self.config.max) {
+                continue;
+            }
+            if self.claims[id].blocked {
+                self.refuse(id, Reason::NeverFits, Actor::Operator);
+            } else {
+                self.withdraw(id, Reason::NeverFits, Actor::Operator);
+            }
+        }
+        self.dirty = true;
+    }
+
+    /// Builds the waiting lines anew: classes or the order policy may have changed, and with the
+    /// shares who borrows.
+    fn requeue(&mut self) {
+        let waiting: Vec<ClaimId> = self.queue.iter(&self.claims).collect();
+        self.queue = Queue::new(self.config.queue_policy, self.classes.len());
+        for &id in &waiting {
+            let claim = &mut self.claims[id];
+            claim.previous = None;
+            claim.next = None;
+        }
+        self.queue.ensure_account(AccountId(self.accounts.len().max(1) as u32 - 1));
+        for &id in &waiting {
+            self.queue.insert(&mut self.claims, id);
+        }
+        for account in 0..self.accounts.len() {
+            let account = AccountId(account as u32);
+            self.judge_account(account);
+            for class in self.class_ids() {
+                self.refile(account, class);
+            }
+        }
+    }
+
+    /// Under new shares an account may begin or cease to borrow without holding more or less.
+    fn judge_account(&mut self, account: AccountId) {
+        let borrowing = self.is_borrowing(self.account(account));
+        if borrowing != self.account(account).borrowing {
+            self.borrowing_changed(account, borrowing);
+        }
+    }
+}

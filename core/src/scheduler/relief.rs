@@ -1,0 +1,350 @@
+//! What happens when capacity is full: for a blocked claim that cannot be admitted, something is
+//! taken, in this order: warm sandboxes that cannot serve it, unused holdings of speculative
+//! claims, idle sandboxes. Only a set that makes the claim admissible is taken, and no more than
+//! is needed, counting what is already on its way back.
+
+use super::Scheduler;
+use super::admission::Room;
+use super::queue::Tier;
+use super::state::ClaimState;
+use crate::event::{Actor, EventKind, Reason};
+use crate::id::{AccountId, ClaimId, ClassId, SandboxId};
+use crate::lifecycle::SandboxState;
+use crate::resources::Resources;
+use crate::time::Span;
+
+/// How many waiting claims one pass plans for. Those behind are planned for as the line moves.
+const HORIZON: usize = 256;
+
+/// Something that can be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Victim {
+    /// A warm sandbox.
+    Warm(SandboxId),
+    /// A start that no claim counts on.
+    SpareStart(SandboxId),
+    /// A speculative claim's admission; its sandbox or start is destroyed.
+    Speculative(ClaimId),
+    /// The same, but its sandbox or start serves the blocked claim.
+    HandedOver(ClaimId),
+    /// An idle sandbox.
+    Idle(SandboxId),
+}
+
+/// What a pass has planned so far, ahead of what really happens.
+struct Plan {
+    /// Free, or on its way back, and not promised to an earlier waiter.
+    free: Resources,
+    /// Sandboxes of each class that nobody counts on, less those promised.
+    surplus: Vec<i64>,
+    /// Sandboxes and memory promised to accounts.
+    promised: Vec<(AccountId, i64, i64)>,
+    /// What the promises take of free capacity.
+    pledged: Resources,
+    taken: Vec<Victim>,
+}
+
+impl Plan {
+    fn promised_to(&self, account: AccountId) -> (i64, i64) {
+        self.promised
+            .iter()
+            .find(|(other, _, _)| *other == account)
+            .map_or((0, 0), |&(_, count, memory)| (count, memory))
+    }
+
+    fn promise(&mut self, account: AccountId, class: ClassId, resources: Resources) {
+        match self.promised.iter_mut().find(|(other, _, _)| *other == account) {
+            Some(entry) => {
+                entry.1 += 1;
+                entry.2 += resources.memory_mb;
+            }
+            None => self.promised.push((account, 1, resources.memory_mb)),
+        }
+        let surplus = &mut self.surplus[class.0 as usize];
+        if *surplus > 0 {
+            *surplus -= 1;
+        } else {
+            self.free = self.free.minus(resources);
+            self.pledged = self.pledged.plus(resources);
+        }
+    }
+}
+
+impl Scheduler {
+    /// Takes what blocked claims need and may have. Gives whether something came free at once, so
+    /// that admission is worth another look.
+    pub(super) fn relieve(&mut self) -> bool {
+        self.ledger.pledged = Resources::ZERO;
+        let waiting = self.queue.blocked() + self.swaps.len();
+        if waiting == 0 {
+            return false;
+        }
+        self.unprotect_idle();
+        let speculative_waits = self.queue.len() > self.queue.blocked();
+        let warm_wanted = self.class_ids().any(|class| self.warm_target(class) > 0);
+        if !self.can_anything_be_taken() && !speculative_waits && !warm_wanted {
+            return false;
+        }
+        let mut plan = Plan {
+            free: self.ledger.free().plus(self.ledger.incoming),
+            surplus: self.classes.iter().map(super::state::ClassState::surplus).collect(),
+            promised: Vec::new(),
+            pledged: Resources::ZERO,
+            taken: Vec::new(),
+        };
+        // Claims within their share stand and fall together, class by class.
+        let mut hopeless = vec![false; self.classes.len()];
+        let mut order = self.swaps.clone();
+        order.extend(self.queue.in_order(&self.claims, HORIZON));
+        for id in order {
+            self.plan_for(id, &mut plan, &mut hopeless);
+        }
+        self.ledger.pledged = plan.pledged;
+        let mut at_once = false;
+        for victim in plan.taken {
+            at_once |= self.take(victim);
+        }
+        at_once
+    }
+
+    fn can_anything_be_taken(&self) -> bool {
+        !self.revocable.is_empty()
+            || self.idling.has_reclaimable()
+            || !self.swaps.is_empty()
+            || self.classes.iter().any(|class| class.surplus() > 0)
+    }
+
+    fn plan_for(&self, id: ClaimId, plan: &mut Plan, hopeless: &mut [bool]) {
+        let claim = &self.claims[id];
+        let (account, class, exempt) = (claim.account, claim.class, self.is_exempt(id));
+        let (more, more_memory) = plan.promised_to(account);
+        let tier = self.tier_of_claim(id, more, more_memory);
+        let index = class.0 as usize;
+        if tier == Tier::Within && !claim.swap && hopeless[index] {
+            return;
+        }
+        if self.is_held_for_older(claim.order, tier) {
+            return;
+        }
+        let resources = self.class(class).resources;
+        let room = Room { free: plan.free, surplus: plan.surplus[index] };
+        if self.is_admissible(class, tier, exempt, &room) {
+            return plan.promise(account, class, resources);
+        }
+        match self.victims_for(id, tier, exempt, plan) {
+            Some(victims) => {
+                for &victim in &victims {
+                    self.apply(victim, class, &mut plan.free, &mut plan.surplus);
+                }
+                plan.taken.extend(victims);
+                plan.promise(account, class, resources);
+            }
+            None if tier == Tier::Within && !claim.swap => hopeless[index] = true,
+            None => {}
+        }
+    }
+
+    /// The smallest prefix of the candidates, without those that turn out not to be needed, that
+    /// makes the claim admissible.
+    fn victims_for(
+        &self,
+        id: ClaimId,
+        tier: Tier,
+        exempt: bool,
+        plan: &Plan,
+    ) -> Option<Vec<Victim>> {
+        let claim = &self.claims[id];
+        let class = claim.class;
+        let at_once = claim.cannot_wait.is_some();
+        let mut chosen: Vec<Victim> = Vec::new();
+        let (mut free, mut surplus) = (plan.free, plan.surplus.clone());
+        let mut enough = false;
+        let mut consider = |victim: Victim| -> bool {
+            self.apply(victim, class, &mut free, &mut surplus);
+            chosen.push(victim);
+            let room = Room { free, surplus: surplus[class.0 as usize] };
+            enough = self.is_admissible(class, tier, exempt, &room);
+            enough
+        };
+        // The claim's own old sandbox comes first: nobody else loses anything.
+        if claim.swap
+            && let Some(own) = self.conversation_ref(claim.conversation).and_then(|c| c.sandbox)
+            && self.sandboxes[own].state == SandboxState::Idle
+            && !plan.taken.contains(&Victim::Idle(own))
+            && consider(Victim::Idle(own))
+        {
+            return Some(chosen);
+        }
+        self.candidates(id, tier, plan, at_once, &mut consider);
+        if !enough {
+            return None;
+        }
+        // The last one was needed, or the search would have ended before it. An earlier one may
+        // not be: three small sandboxes, then a large one that is enough by itself.
+        let mut index = chosen.len().saturating_sub(1);
+        while index > 0 {
+            index -= 1;
+            let without = chosen[index];
+            // A handover changes what the others mean.
+            if matches!(without, Victim::HandedOver(_)) {
+                continue;
+            }
+            let (mut free, mut surplus) = (plan.free, plan.surplus.clone());
+            for &victim in chosen.iter().filter(|&&victim| victim != without) {
+                self.apply(victim, class, &mut free, &mut surplus);
+            }
+            let room = Room { free, surplus: surplus[class.0 as usize] };
+            if self.is_admissible(class, tier, exempt, &room) {
+                chosen.remove(index);
+            }
+        }
+        Some(chosen)
+    }
+
+    /// Offers what may be taken for the claim, best first, until `consider` says that it is enough.
+    fn candidates(
+        &self,
+        id: ClaimId,
+        tier: Tier,
+        plan: &Plan,
+        at_once: bool,
+        consider: &mut impl FnMut(Victim) -> bool,
+    ) {
+        let claim = &self.claims[id];
+        let fresh = |victim: Victim| !plan.taken.contains(&victim);
+        // 1. Warm sandboxes that cannot serve it: of other classes, or, where the reserve is what
+        //    is missing, of its own class beyond the one that it would take.
+        if !at_once {
+            for class in self.class_ids() {
+                let keep = i64::from(class == claim.class);
+                let mut left = plan.surplus[class.0 as usize] - keep;
+                let entry = self.class(class);
+                let warm = entry.warm.iter().map(|&id| Victim::Warm(id));
+                let starts = entry.spare_starts.iter().map(|&id| Victim::SpareStart(id));
+                for victim in warm.chain(starts).filter(|&victim| fresh(victim)) {
+                    if left <= 0 {
+                        break;
+                    }
+                    left -= 1;
+                    if consider(victim) {
+                        return;
+                    }
+                }
+            }
+        }
+        // 2. Unused holdings of speculative claims: borrowers' first, the latest first. The first
+        //    one of the same class is handed over, unless there is supply of that class already.
+        let mut handover = plan.surplus[claim.class.0 as usize] <= 0;
+        for &(_, _, other) in &self.revocable {
+            if !fresh(Victim::Speculative(other)) || !fresh(Victim::HandedOver(other)) {
+                continue;
+            }
+            let holder = &self.claims[other];
+            let has_supply = holder.state == ClaimState::Bound || holder.start.is_some();
+            let victim = if handover && has_supply && holder.class == claim.class {
+                handover = false;
+                Victim::HandedOver(other)
+            } else if at_once && has_supply {
+                // Destroying takes time, and this claim has none.
+                continue;
+            } else {
+                Victim::Speculative(other)
+            };
+            if consider(victim) {
+                return;
+            }
+        }
+        if at_once {
+            return;
+        }
+        // 3. Idle sandboxes; a borrower's claim may have only its own account's.
+        match tier {
+            Tier::Within => {
+                for sandbox in self.idling.reclaimable() {
+                    if fresh(Victim::Idle(sandbox)) && consider(Victim::Idle(sandbox)) {
+                        return;
+                    }
+                }
+            }
+            Tier::Borrowing => {
+                for &(_, sandbox) in &self.account(claim.account).idle {
+                    if self.sandboxes[sandbox].reclaim_key.is_some()
+                        && fresh(Victim::Idle(sandbox))
+                        && consider(Victim::Idle(sandbox))
+                    {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What taking a victim gives a claim of `class`, now or soon.
+    fn apply(&self, victim: Victim, class: ClassId, free: &mut Resources, surplus: &mut [i64]) {
+        match victim {
+            Victim::Warm(id) | Victim::SpareStart(id) => {
+                let of = self.sandboxes[id].class;
+                surplus[of.0 as usize] -= 1;
+                *free = free.plus(self.class(of).resources);
+            }
+            Victim::Speculative(id) => {
+                let of = self.claims[id].class;
+                *free = free.plus(self.class(of).resources);
+            }
+            Victim::HandedOver(_) => surplus[class.0 as usize] += 1,
+            Victim::Idle(id) => {
+                let of = self.sandboxes[id].class;
+                *free = free.plus(self.class(of).resources);
+            }
+        }
+    }
+
+    /// Takes a victim. Gives whether something came free at once.
+    fn take(&mut self, victim: Victim) -> bool {
+        match victim {
+            Victim::Warm(id) => {
+                self.destroy(id, Reason::Evicted, Actor::Scheduler);
+                false
+            }
+            Victim::SpareStart(id) => {
+                self.doom(id);
+                false
+            }
+            Victim::HandedOver(id) => {
+                if let Some(sandbox) = self.take_admission_back(id, Reason::Revoked) {
+                    self.is_free(sandbox);
+                }
+                true
+            }
+            Victim::Speculative(id) => {
+                let start = self.claims[id].start;
+                let was_unstarted =
+                    self.claims[id].state == ClaimState::Admitted && start.is_none();
+                match self.take_admission_back(id, Reason::Revoked) {
+                    Some(sandbox) => self.destroy(sandbox, Reason::Revoked, Actor::Scheduler),
+                    None => {
+                        // Its start may have passed to an unstarted claim, which frees as much.
+                        if let Some(start) = start
+                            && self.sandboxes[start].cause.is_none()
+                        {
+                            self.doom(start);
+                        }
+                    }
+                }
+                was_unstarted
+            }
+            Victim::Idle(id) => {
+                self.tell_sandbox(
+                    EventKind::SandboxReclaimed,
+                    Reason::Reclaimed,
+                    Actor::Scheduler,
+                    id,
+                    None,
+                    Span::ZERO,
+                );
+                self.destroy(id, Reason::Reclaimed, Actor::Scheduler);
+                false
+            }
+        }
+    }
+}
