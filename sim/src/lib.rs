@@ -6,6 +6,8 @@ mod scenario;
 mod workload;
 
 pub use daytona::{Latencies, OtherTenants, Outage, Profile, RateLimits, VerbFaults};
-pub use random::Distribution;
+pub use random::{
+    Distribution, DistributionError, Purpose, Stream, StreamFamily, WeightError, Weighted,
+};
 pub use scenario::{Crashes, Expectation, Prices, Scenario, Variant, WarmUp};
 pub use workload::{Accounts, Arrivals, Workload};
