@@ -172,6 +172,12 @@ impl Stream {
         self.uniform() < chance
     }
 
+    /// Leaves out the next `count` numbers, at no cost.
+    #[inline]
+    pub const fn skip(&mut self, count: u64) {
+        self.state = self.state.wrapping_add(count.wrapping_mul(STEP));
+    }
+
     /// The next whole number below `limit`; 0 for a limit of 0. No value is favoured by more than
     /// `limit` / 2^64.
     #[inline]
@@ -239,6 +245,15 @@ mod tests {
         403_072_228_152_470_274,
         8_184_440_114_427_178_787,
     ];
+
+    #[test]
+    fn skipping_leaves_out_exactly_that_many() {
+        let mut slow = Stream::new(1, 2, Purpose::Retry, 3);
+        let mut fast = slow.clone();
+        let drawn: Vec<u64> = (0..6).map(|_| slow.bits()).collect();
+        fast.skip(5);
+        assert_eq!(fast.bits(), drawn[5]);
+    }
 
     #[test]
     fn rand_sees_the_same_numbers_whatever_it_asks_for() {
