@@ -112,8 +112,7 @@ impl Distribution {
     /// `u32::MAX`.
     #[inline]
     pub fn sample_count(&self, stream: &mut Stream) -> u32 {
-        // `as` saturates.
-        ((self.sample(stream) + 0.5) as u32).max(1)
+        to_count(self.sample(stream))
     }
 
     // Kept out of the callers, so that the two cheap cases above can be inlined there.
@@ -269,7 +268,15 @@ pub(crate) fn unit_exponential(stream: &mut Stream) -> f64 {
     -libm::log(1.0 - stream.uniform())
 }
 
-/// Seconds to the nearest nanosecond, for finite numbers of at least 0; [`Span::MAX`] beyond.
+/// The nearest whole number that is at least 1 and at most `u32::MAX`; 1 for NaN.
+#[inline]
+pub(crate) fn to_count(value: f64) -> u32 {
+    // `as` saturates and maps NaN to 0.
+    ((value + 0.5) as u32).max(1)
+}
+
+/// Seconds to the nearest nanosecond; zero for negative numbers and NaN, [`Span::MAX`] for what is
+/// too large.
 #[inline]
 pub(crate) fn to_span(seconds: f64) -> Span {
     // Adding a half and cutting off rounds as `Span::from_secs_f64` does for all but a few numbers

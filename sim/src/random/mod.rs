@@ -6,7 +6,7 @@ mod stream;
 mod weighted;
 
 pub use distribution::{Distribution, DistributionError};
-pub(crate) use distribution::{to_span, unit_exponential};
+pub(crate) use distribution::{to_count, to_span, unit_exponential};
 pub(crate) use permutation::Permutation;
 pub use stream::{Purpose, Stream, StreamFamily};
 pub use weighted::{WeightError, Weighted};

@@ -3,7 +3,7 @@
 
 use super::hint::Hint;
 use super::model::Workload;
-use crate::random::{Distribution, Purpose, Stream, StreamFamily, Weighted};
+use crate::random::{Distribution, Purpose, Stream, StreamFamily, Weighted, to_count, to_span};
 use sandpool_core::{AccountId, ClassId, Span};
 
 /// Most new attempts after refusals of one execute.
@@ -21,7 +21,7 @@ impl Quantity {
     #[inline]
     fn span(&self, conversation: u64, turn: u32, execute: u32) -> Span {
         match self.distribution {
-            Distribution::Constant(0.0) => Span::ZERO,
+            Distribution::Constant(seconds) => to_span(seconds),
             _ => self.distribution.sample_span(&mut self.family.part(conversation, turn, execute)),
         }
     }
@@ -29,7 +29,7 @@ impl Quantity {
     #[inline]
     fn count(&self, conversation: u64, turn: u32) -> u32 {
         match self.distribution {
-            Distribution::Constant(1.0) => 1,
+            Distribution::Constant(value) => to_count(value),
             _ => self.distribution.sample_count(&mut self.family.part(conversation, turn, 0)),
         }
     }

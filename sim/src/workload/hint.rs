@@ -110,12 +110,8 @@ mod tests {
             // the estimate was larger (1), equal (1/2) or smaller (0).
             let (mut with, mut without) = ([0f64; 101], [0f64; 101]);
             for (percent, truth) in said(quality, 0.4) {
-                if truth {
-                    &mut with
-                } else {
-                    &mut without
-                }
-                [usize::from(percent)] += 1.0;
+                let counts = if truth { &mut with } else { &mut without };
+                counts[usize::from(percent)] += 1.0;
             }
             let (mut below, mut area) = (0.0, 0.0);
             for percent in 0..=100 {

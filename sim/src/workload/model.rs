@@ -192,3 +192,67 @@ fn in_range(
         Err(WorkloadError::OutOfRange { key, value, range })
     }
 }
+
+#[cfg(test)]
+impl Workload {
+    /// A queue without anything around it: Poisson arrivals, one turn, one execute.
+    pub(crate) fn single_execute(per_hour: f64, mean_seconds: f64) -> Self {
+        let zero = Distribution::Constant(0.0);
+        Self {
+            arrivals: Arrivals::Poisson { per_hour },
+            accounts: Accounts { weights: vec![1.0] },
+            turns: Distribution::Constant(1.0),
+            think_seconds: zero.clone(),
+            needs_code: 1.0,
+            hint_quality: None,
+            executes: Distribution::Constant(1.0),
+            work_before_seconds: zero.clone(),
+            work_between_seconds: zero.clone(),
+            work_after_seconds: zero.clone(),
+            execute_seconds: Distribution::Exponential { mean: mean_seconds },
+            classes: vec![(ClassId(0), 1.0)],
+            patience_seconds: None,
+            retry_after_refusal: 0.0,
+            retry_pause_seconds: zero.clone(),
+            close_after_seconds: zero,
+            max_conversations: u64::MAX,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_range_is_checked_and_the_key_is_named() {
+        let good = Workload::single_execute(60.0, 1.0);
+        assert_eq!(good.validate(), Ok(()));
+        let text = |change: &dyn Fn(&mut Workload)| {
+            let mut bad = good.clone();
+            change(&mut bad);
+            bad.validate().expect_err("out of range").to_string()
+        };
+        assert_eq!(text(&|w| w.needs_code = 1.5), "needs_code is 1.5, not a number from 0 to 1");
+        assert_eq!(text(&|w| w.accounts.weights.clear()), "accounts: no weights");
+        assert_eq!(text(&|w| w.classes.clear()), "class_mix: no weights");
+        assert_eq!(
+            text(&|w| w.patience_seconds = Some(Distribution::Constant(-1.0))),
+            "patience_seconds: value of constant is -1, not a finite number of at least 0"
+        );
+        for arrivals in [
+            Arrivals::Poisson { per_hour: f64::NAN },
+            Arrivals::Bursty { per_hour: 1.0, cv: -1.0 },
+            Arrivals::ByTimeOfDay { per_hour: vec![1.0], day_hours: 0.0 },
+            Arrivals::At(vec![0.0, f64::INFINITY]),
+        ] {
+            assert!(text(&|w| w.arrivals = arrivals.clone()).starts_with("arrivals."));
+        }
+    }
+
+    #[test]
+    fn zipf_weights_fall_with_rank() {
+        assert_eq!(Accounts::zipf(3, 1.0).weights, [1.0, 0.5, 1.0 / 3.0]);
+        assert_eq!(Accounts::zipf(2, 0.0).weights, [1.0, 1.0]);
+    }
+}

@@ -188,6 +188,9 @@ fn read_rows(
         }
         let line = lines.line_of(record.position().map_or(0, csv::Position::byte) as usize);
         let Ok(record) = csv::StringRecord::from_byte_record(record.clone()) else {
+            if columns.is_none() {
+                return Err(TraceErrors::one(Some(line), TraceProblem::NotUtf8));
+            }
             mistakes.push(TraceMistake { line: Some(line), problem: TraceProblem::NotUtf8 });
             continue;
         };
@@ -201,7 +204,7 @@ fn read_rows(
             }
         }
     }
-    if columns.is_none() && mistakes.is_empty() {
+    if columns.is_none() {
         return Err(TraceErrors::one(None, TraceProblem::Empty));
     }
     Ok(rows)
@@ -236,7 +239,7 @@ struct RowReader<'a> {
     bad: bool,
 }
 
-impl RowReader<'_> {
+impl<'a> RowReader<'a> {
     fn read(&mut self, rows: &mut Rows, options: &TraceOptions) -> Option<Row> {
         let (found, expected) = (self.record.len(), self.columns.count);
         if found != expected {
@@ -285,11 +288,7 @@ impl RowReader<'_> {
     }
 
     /// A field that is filled in.
-    fn text<'b>(&self, column: Column) -> Option<&'b str>
-    where
-        Self: 'b,
-        Self: Sized,
-    {
+    fn text(&self, column: Column) -> Option<&'a str> {
         let place = self.columns.places[column as usize]?;
         self.record.get(place).filter(|text| !text.is_empty())
     }
@@ -481,4 +480,177 @@ fn drawn_columns(conversations: &[Recorded], turns: &[RecordedTurn]) -> Vec<Draw
     .filter(|&(_, rows, _)| rows > 0)
     .map(|(column, rows, instead)| DrawnColumn { column, rows, of: turns.len(), instead })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Trace, TraceErrors> {
+        let class_names = vec!["default".to_owned(), "large".to_owned()];
+        Trace::parse(text.as_bytes(), &TraceOptions { class_names, leave_out_conflicts: false })
+    }
+
+    fn mistakes(text: &str) -> String {
+        parse(text).expect_err("the trace is bad").to_string()
+    }
+
+    #[test]
+    fn rows_may_be_interleaved_and_columns_in_any_order() {
+        let text = "arrival_s,note,turn,conversation,account,class,think_s,steps,exec_s\n\
+                    5,x,0,b,ann,,,2,0.5\n\
+                    7,y,1,a,bob,large,,0,\n\
+                    9.5,z,1,b,ann,,3,1,\n";
+        let trace = parse(text).unwrap();
+        assert_eq!((trace.conversation_count(), trace.turn_count()), (2, 3));
+        assert_eq!(trace.accounts(), ["ann", "bob"]);
+        assert_eq!(trace.last_arrival(), Span::from_millis(9500));
+        let [b, a] = &trace.conversations[..] else { panic!("two conversations") };
+        assert_eq!((b.name.as_str(), b.starts_after), ("b", Span::from_secs(5)));
+        assert_eq!((b.turn_count, b.account, b.class), (2, Some(0), None));
+        assert_eq!((a.turn_count, a.account, a.class), (1, Some(1), Some(ClassId(1))));
+        let second = trace.turns[b.first_turn + 1];
+        assert_eq!(second.since_start, Span::from_millis(4500));
+        assert_eq!((second.think, second.executes), (Some(Span::from_secs(3)), Some(1)));
+        assert_eq!(second.runs_for, None);
+    }
+
+    #[test]
+    fn the_report_learns_what_was_not_recorded() {
+        let columns = |text: &str| -> Vec<String> {
+            parse(text).unwrap().drawn_columns().iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(
+            columns("conversation,turn,arrival_s\n1,1,0\n1,2,9\n"),
+            [
+                "account: workload.accounts",
+                "class: workload.class_mix",
+                "think_s in 1 of 2 rows: the time between arrivals less the length of the turn",
+                "steps: workload.needs_code and workload.executes",
+                "exec_s: workload.execute_seconds",
+                "work_s: workload.work_before_seconds, work_between_seconds and work_after_seconds",
+            ]
+        );
+        let text = "conversation,turn,arrival_s,account,class,think_s,steps,tool_steps,llm_s,exec_s\n\
+                    1,1,0,a,default,0,2,1,4,0.5\n1,2,9,a,default,3,1,0,2,\n";
+        assert_eq!(columns(text), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn tool_steps_count_executes_where_both_are_there() {
+        let trace = parse("conversation,turn,arrival_s,steps,tool_steps\n1,1,0,4,3\n").unwrap();
+        assert_eq!(trace.turns[0].executes, Some(3));
+        let trace = parse("conversation,turn,arrival_s,steps\n1,1,0,4\n").unwrap();
+        assert_eq!(trace.turns[0].executes, Some(4));
+    }
+
+    #[test]
+    fn every_mistake_comes_with_its_line_at_once() {
+        let text = "conversation,turn,arrival_s,account,class,steps\r\n\
+                    1,1,abc,a,default,1\r\n\
+                    \r\n\
+                    1,2,-1,a,default,1\r\n\
+                    1,3,NaN,a,default,1\r\n\
+                    1,4,inf,a,default,1\r\n\
+                    ,5,1,,default,1\r\n\
+                    1,1.5,1,a,huge,1\r\n\
+                    1,7,1\r\n\
+                    2,1,5,a,default,1\r\n\
+                    2,1,6,b,large,1\r\n\
+                    2,2,4,a,default,2e9\r\n\
+                    2,3,4,a,default,1\r\n";
+        assert_eq!(
+            mistakes(text),
+            r#"line 2: arrival_s is "abc", not a number
+line 4: arrival_s is -1, not a number of seconds from 0 to 1e9
+  hint: seconds from the start of the trace or of the conversation
+line 5: arrival_s is NaN, not a number of seconds from 0 to 1e9
+  hint: seconds from the start of the trace or of the conversation
+line 6: arrival_s is inf, not a number of seconds from 0 to 1e9
+  hint: seconds from the start of the trace or of the conversation
+line 7: conversation is empty
+line 7: account is empty
+  hint: fill in every account, or leave the column out to draw them all
+line 8: turn is 1.5, not a whole number from 0 to 1,000,000
+line 8: class "huge" is not one of the scenario's: default, large
+line 9: 3 fields where the header has 6
+line 11: turn 1 of conversation 2 was on line 10 already
+  hint: number the turns of a conversation in order of arrival, or leave such conversations out
+line 11: account of conversation 2 differs from line 10
+  hint: a conversation belongs to one account and uses one class
+line 11: class of conversation 2 differs from line 10
+  hint: a conversation belongs to one account and uses one class
+line 12: steps is 2e9, not a whole number from 0 to 1,000,000
+line 13: turn 3 of conversation 2 arrives before turn 1 on line 11
+  hint: number the turns of a conversation in order of arrival, or leave such conversations out"#
+        );
+    }
+
+    #[test]
+    fn a_long_list_is_cut_at_twenty() {
+        let rows: String = (0..50).map(|n| format!("1,{n},x\n")).collect();
+        let errors = parse(&format!("conversation,turn,arrival_s\n{rows}")).unwrap_err();
+        assert_eq!((errors.mistakes.len(), errors.more), (20, 30));
+        assert_eq!(errors.mistakes[19].line, Some(21));
+        assert!(errors.to_string().ends_with("\nand 30 more"));
+    }
+
+    #[test]
+    fn files_without_rows_or_columns_are_told_apart() {
+        for empty in ["", "\n\n", "\u{feff}"] {
+            assert!(mistakes(empty).starts_with("the trace is empty"), "{empty:?}");
+        }
+        let header_only = mistakes("conversation,turn,arrival_s\n");
+        assert!(header_only.starts_with("the trace has a header and no rows"), "{header_only}");
+        assert_eq!(
+            mistakes("arrival_s,input_tokens\n1,2\n").lines().next(),
+            Some("line 1: the header lacks conversation, turn")
+        );
+        let separator = mistakes("conversation;turn;arrival_s\n1;1;0\n");
+        assert!(separator.ends_with("hint: columns are separated by commas"), "{separator}");
+        assert_eq!(
+            mistakes("turn,conversation,turn,arrival_s\n"),
+            "line 1: the header names column turn twice"
+        );
+        let missing = Trace::load(Path::new("no/such/trace.csv"), &TraceOptions::default());
+        assert!(missing.unwrap_err().to_string().starts_with("cannot read the trace: no/such"));
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_a_mistake_of_its_line() {
+        let text = b"conversation,turn,arrival_s\n1,1,0\n\xff,1,0\n";
+        let errors = Trace::parse(text, &TraceOptions::default()).unwrap_err();
+        assert_eq!(errors.to_string(), "line 3: not UTF-8 text");
+        let errors = Trace::parse(b"\xff\n1,1\n", &TraceOptions::default()).unwrap_err();
+        assert_eq!(errors.to_string(), "line 1: not UTF-8 text");
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_quotes_do_no_harm() {
+        let trace = parse("\u{feff}conversation,turn,arrival_s\n\"a, b\",1.0, 2.5 \n").unwrap();
+        assert_eq!(trace.conversations[0].name, "a, b");
+        assert_eq!(trace.conversations[0].starts_after, Span::from_millis(2500));
+        // A quotation mark that is never closed swallows the rest; it must not pass unseen.
+        assert!(parse("conversation,turn,arrival_s\n1,1,0\n\"2,1,0\n3,1,0\n").is_err());
+    }
+
+    #[test]
+    fn conflicting_conversations_can_be_left_out() {
+        let text = "conversation,turn,arrival_s\n1,1,0\n1,1,4\n2,1,0\n2,2,5\n3,2,1\n3,1,2\n";
+        assert_eq!(parse(text).unwrap_err().mistakes.len(), 2);
+        let options = TraceOptions { leave_out_conflicts: true, ..TraceOptions::default() };
+        let trace = Trace::parse(text.as_bytes(), &options).unwrap();
+        assert_eq!((trace.conversation_count(), trace.turn_count(), trace.left_out()), (1, 2, 2));
+        assert_eq!(trace.conversations[0].name, "2");
+        let nothing = Trace::parse(b"conversation,turn,arrival_s\n1,1,0\n1,1,4\n", &options);
+        assert!(nothing.unwrap_err().to_string().starts_with("every conversation"));
+    }
+
+    #[test]
+    fn traces_that_count_from_each_conversation_are_recognised() {
+        let relative = parse("conversation,turn,arrival_s\n1,1,0\n1,2,4\n2,1,0\n").unwrap();
+        assert!(relative.starts_at_zero_throughout());
+        let absolute = parse("conversation,turn,arrival_s\n1,1,0\n1,2,4\n2,1,3\n").unwrap();
+        assert!(!absolute.starts_at_zero_throughout());
+    }
 }

@@ -239,3 +239,148 @@ impl<'a> Details<'a> {
 fn part(total: Span, count: u64) -> Span {
     Span::from_nanos(total.as_nanos() / count)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::TraceOptions;
+    use super::*;
+    use crate::random::Distribution;
+    use crate::workload::{Source, Workload};
+
+    fn source(text: &str, workload: &Workload) -> Source {
+        let trace = Arc::new(Trace::parse(text.as_bytes(), &TraceOptions::default()).unwrap());
+        let options = ReplayOptions { times: TraceTimes::Absolute, sample: 1.0 };
+        Source::from_trace(trace, options, workload, 4, 0, Span::from_secs(86_400))
+    }
+
+    /// Executes of 2 s, one a turn, and 1 s of work before, between and after.
+    fn plain() -> Workload {
+        Workload {
+            execute_seconds: Distribution::Constant(2.0),
+            work_before_seconds: Distribution::Constant(1.0),
+            work_between_seconds: Distribution::Constant(1.0),
+            work_after_seconds: Distribution::Constant(1.0),
+            executes: Distribution::Constant(2.0),
+            ..Workload::single_execute(60.0, 1.0)
+        }
+    }
+
+    fn seconds(span: Span) -> f64 {
+        span.as_secs_f64()
+    }
+
+    /// Begin and end of each turn of a conversation for which nothing ever waits.
+    fn schedule(source: &Source, number: u64, turns: u32) -> Vec<(f64, f64)> {
+        let mut now = Span::ZERO;
+        (1..=turns)
+            .map(|turn| {
+                let plan = source.turn_plan(number, turn);
+                let begin = now;
+                now = now.plus(plan.work_before).plus(plan.work_after);
+                for execute in 1..=plan.executes {
+                    let execute = source.execute_plan(number, turn, execute);
+                    now = now.plus(execute.work_between).plus(execute.runs_for);
+                }
+                let end = now;
+                now = now.plus(plan.think_after);
+                (seconds(begin), seconds(end))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn without_think_times_turns_begin_when_they_were_recorded() {
+        let text = "conversation,turn,arrival_s\n1,1,100\n1,2,120\n1,3,123\n1,4,200\n";
+        // A turn takes 1 + 2 + 1 + 2 + 1 = 7 s, so the third begins late and the fourth does not.
+        let found = schedule(&source(text, &plain()), 1, 4);
+        assert_eq!(found, [(0.0, 7.0), (20.0, 27.0), (27.0, 34.0), (104.0, 111.0)]);
+    }
+
+    #[test]
+    fn recorded_think_times_count_from_the_end_of_the_turn_before() {
+        let text = "conversation,turn,arrival_s,think_s\n1,1,0,99\n1,2,50,8\n1,3,60,\n";
+        let found = schedule(&source(text, &plain()), 1, 3);
+        assert_eq!(found, [(0.0, 7.0), (15.0, 22.0), (25.0, 32.0)]);
+        assert_eq!(source(text, &plain()).turn_plan(1, 3).think_after, Span::ZERO);
+    }
+
+    #[test]
+    fn agent_work_is_spread_before_between_and_after_the_executes() {
+        let text = "conversation,turn,arrival_s,steps,exec_s,work_s,llm_s\n\
+                    1,1,0,3,0.5,,12\n1,2,100,3,,6,12\n1,3,200,0,,,12\n1,4,300,0,,5,12\n\
+                    1,5,400,1,,20,12\n1,6,500,2,,4,\n";
+        let source = source(text, &plain());
+        let work = |turn| {
+            let plan = source.turn_plan(1, turn);
+            let between = source.execute_plan(1, turn, 2).work_between;
+            (seconds(plan.work_before), seconds(between), seconds(plan.work_after))
+        };
+        assert_eq!(work(1), (3.0, 3.0, 3.0));
+        assert_eq!(work(2), (6.0, 2.0, 2.0));
+        let quiet = source.turn_plan(1, 3);
+        assert!(!quiet.needs_code);
+        assert_eq!((seconds(quiet.work_before), seconds(quiet.work_after)), (12.0, 0.0));
+        let quiet = source.turn_plan(1, 4);
+        assert_eq!((seconds(quiet.work_before), seconds(quiet.work_after)), (5.0, 7.0));
+        // More work before the first execute than in the whole turn: nothing is left for after.
+        assert_eq!(seconds(source.turn_plan(1, 5).work_after), 0.0);
+        // Without a total, what is not recorded is drawn.
+        assert_eq!(work(6), (4.0, 1.0, 1.0));
+        assert_eq!(seconds(source.execute_plan(1, 1, 1).runs_for), 0.5);
+        assert_eq!(seconds(source.execute_plan(1, 2, 1).runs_for), 2.0);
+    }
+
+    #[test]
+    fn time_in_tools_bounds_the_executes_and_the_rest_is_a_pause() {
+        let header = "conversation,turn,arrival_s,llm_s,tool_gap_s,tool_steps,exec_s\n";
+        let rows =
+            "1,1,0,8,30,3,\n1,2,100,8,3,3,\n1,3,200,8,30,3,4\n1,4,300,8,30,0,\n1,5,400,0,0,0,\n";
+        let source = source(&format!("{header}{rows}"), &plain());
+        let turn = |turn| {
+            let plan = source.turn_plan(1, turn);
+            let execute = source.execute_plan(1, turn, 2);
+            let work = (seconds(plan.work_before), seconds(plan.work_after));
+            (work, seconds(execute.work_between), seconds(execute.runs_for))
+        };
+        // 10 s a tool step, of which the execute takes 2 and a pause behind it 8.
+        assert_eq!(turn(1), ((2.0, 10.0), 10.0, 2.0));
+        // 1 s a tool step: the execute is cut to that.
+        assert_eq!(turn(2), ((2.0, 2.0), 2.0, 1.0));
+        // A recorded length is kept.
+        assert_eq!(turn(3), ((2.0, 8.0), 8.0, 4.0));
+        // Whatever was drawn, a turn lasts for its recorded work and time in tools.
+        let lengths: Vec<f64> =
+            schedule(&source, 1, 5).into_iter().map(|(begin, end)| end - begin).collect();
+        assert_eq!(lengths, [38.0, 11.0, 38.0, 8.0, 0.0]);
+        // And so every turn begins when it was recorded.
+        let begins: Vec<f64> = schedule(&source, 1, 5).into_iter().map(|(b, _)| b).collect();
+        assert_eq!(begins, [0.0, 100.0, 200.0, 300.0, 400.0]);
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_drawn_by_conversation_and_turn() {
+        let mut workload = plain();
+        workload.needs_code = 0.5;
+        workload.hint_quality = Some(1.0);
+        workload.execute_seconds = Distribution::Exponential { mean: 10.0 };
+        let rows: String = (1..=400).map(|n| format!("{n},1,{n}\n")).collect();
+        let source = source(&format!("conversation,turn,arrival_s\n{rows}"), &workload);
+        let plans: Vec<TurnPlan> = (1..=400).map(|n| source.turn_plan(n, 1)).collect();
+        let with_code = plans.iter().filter(|plan| plan.needs_code).count();
+        // 200 expected with a standard deviation of 10.
+        assert!((160..=240).contains(&with_code), "seed 4: {with_code} of 400 run code");
+        for plan in &plans {
+            assert_eq!(plan.executes, if plan.needs_code { 2 } else { 0 });
+            assert_eq!(plan.likely_percent, Some(if plan.needs_code { 100 } else { 0 }));
+        }
+        assert_ne!(source.execute_plan(1, 1, 1), source.execute_plan(2, 1, 1));
+    }
+
+    #[test]
+    fn turns_that_do_not_exist_have_empty_plans() {
+        let source = source("conversation,turn,arrival_s\n1,1,0\n", &plain());
+        assert_eq!(source.turn_plan(1, 0), TurnPlan::default());
+        assert_eq!(source.turn_plan(1, 2), TurnPlan::default());
+        assert_eq!(source.execute_plan(1, 2, 1), ExecutePlan::default());
+    }
+}
