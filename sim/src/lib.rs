@@ -6,6 +6,12 @@ mod scenario;
 mod workload;
 
 pub use daytona::{Latencies, OtherTenants, Outage, Profile, RateLimits, VerbFaults};
-pub use random::Distribution;
+pub use random::{
+    Distribution, DistributionError, Purpose, Stream, StreamFamily, WeightError, Weighted,
+};
 pub use scenario::{Crashes, Expectation, Prices, Scenario, Variant, WarmUp};
-pub use workload::{Accounts, Arrivals, Workload};
+pub use workload::{
+    Accounts, Arrivals, Conversation, DrawnColumn, ExecutePlan, ReplayOptions, Source, Trace,
+    TraceErrors, TraceMistake, TraceOptions, TraceProblem, TraceTimes, TurnPlan, Workload,
+    WorkloadError,
+};
