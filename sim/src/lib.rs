@@ -5,7 +5,11 @@ mod random;
 mod scenario;
 mod workload;
 
-pub use daytona::{Latencies, OtherTenants, Outage, Profile, RateLimits, VerbFaults};
+pub use daytona::{
+    Answered, Change, Cloud, CreateRequest, Ending, Finished, Key, Labels, Latencies, Listing,
+    Machine, OtherTenants, Outage, Preparation, Profile, RateLimits, Refusal, Sandbox, State,
+    Tally, Usability, VerbFaults,
+};
 pub use random::{
     Distribution, DistributionError, Purpose, Stream, StreamFamily, WeightError, Weighted,
 };

@@ -1,5 +1,28 @@
 //! The simulated Daytona: a pure machine of its own, seeded, fed with times, polled for answers.
+//!
+//! Two layers. [`Cloud`] is the provider as it is in itself: records, states, quota, rate limits,
+//! names, lists, faults. [`Machine`] puts the scheduler's operations to it and gives its answers
+//! back when they are due, as an adapter over a network would.
 
+mod agenda;
+mod cloud;
+mod deaths;
+mod faults;
+mod listing;
+mod luck;
+mod machine;
+mod names;
+mod outage;
 mod profile;
+mod quota;
+mod rate_limit;
+mod record;
+mod tenants;
+#[cfg(test)]
+mod tests;
 
+pub use cloud::{Answered, Change, Cloud, CreateRequest, Key, Preparation, Refusal, Tally};
+pub use listing::Listing;
+pub use machine::{Machine, Usability};
 pub use profile::{Latencies, OtherTenants, Outage, Profile, RateLimits, VerbFaults};
+pub use record::{Ending, Finished, Labels, Sandbox, State};
