@@ -1,0 +1,242 @@
+//! The page: one self-contained HTML file, readable without a script or a network.
+
+use crate::chart::{Chart, dark_rules, render_inline};
+use crate::check::check;
+use crate::data::{Better, Measure, ReportData, VariantData, Verdict};
+use crate::error::{ChartError, ReportError};
+use crate::number;
+use askama::Template;
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    css: &'static str,
+    dark_rules: String,
+    scenario: &'a str,
+    question: &'a str,
+    answer: &'a str,
+    names: Vec<&'a str>,
+    rows: Vec<Row<'a>>,
+    table_note: String,
+    variants: &'a [VariantData],
+    figures: Vec<Figure>,
+    first: &'a str,
+    differences: Vec<DifferenceRow<'a>>,
+    confidence: String,
+    common_random_numbers: bool,
+    certainty: Vec<String>,
+    assumptions: &'a [String],
+    seed: u64,
+    command: &'a str,
+    scenario_text: &'a str,
+}
+
+/// A measure of the comparison table.
+struct Row<'a> {
+    name: &'a str,
+    unit: &'a str,
+    cells: Vec<Cell>,
+}
+
+struct Cell {
+    text: String,
+    best: bool,
+}
+
+struct Figure {
+    title: &'static str,
+    reading: &'static str,
+    svg: String,
+}
+
+struct DifferenceRow<'a> {
+    /// Whether the measure is another one than in the row above.
+    opens_group: bool,
+    measure: &'a str,
+    unit: &'a str,
+    variant: &'a str,
+    mean: String,
+    ends: String,
+    verdict: &'static str,
+}
+
+/// Writes the whole report as one HTML file that needs nothing but itself.
+///
+/// # Errors
+/// As [`render_svg`](crate::render_svg).
+pub fn render_html(data: &ReportData) -> Result<String, ReportError> {
+    check(data)?;
+    let first = data.variants.first().map_or("", |variant| variant.name.as_str());
+    let figures = Chart::ALL
+        .into_iter()
+        .map(|chart| {
+            let svg = render_inline(chart, data)?;
+            Ok(Figure { title: chart.title(), reading: chart.reading(), svg })
+        })
+        .collect::<Result<Vec<Figure>, ChartError>>()?;
+    let page = Page {
+        css: include_str!("../templates/report.css"),
+        dark_rules: dark_rules(),
+        scenario: &data.scenario,
+        question: &data.question,
+        answer: &data.answer,
+        names: data.variants.iter().map(|variant| variant.name.as_str()).collect(),
+        rows: rows(data),
+        table_note: table_note(data, first),
+        variants: &data.variants,
+        figures,
+        first,
+        differences: difference_rows(data),
+        confidence: percent(data.confidence),
+        common_random_numbers: data.common_random_numbers,
+        certainty: certainty(data),
+        assumptions: &data.assumptions,
+        seed: data.seed,
+        command: &data.command,
+        scenario_text: &data.scenario_text,
+    };
+    Ok(page.render()?)
+}
+
+fn percent(share: f64) -> String {
+    let percent = format!("{:.1}", share * 100.0);
+    format!("{} %", percent.strip_suffix(".0").unwrap_or(&percent))
+}
+
+/// The measures of all variants, in the order in which they first come.
+fn rows(data: &ReportData) -> Vec<Row<'_>> {
+    let mut keys: Vec<(&str, &str)> = Vec::new();
+    for measure in data.variants.iter().flat_map(|variant| &variant.measures) {
+        let key = (measure.name.as_str(), measure.unit.as_str());
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys.into_iter()
+        .map(|(name, unit)| {
+            let best = best(data, name, unit);
+            let cells = data
+                .variants
+                .iter()
+                .enumerate()
+                .map(|(index, variant)| Cell {
+                    text: measure_of(variant, name, unit)
+                        .and_then(|measure| measure.estimate)
+                        .map_or("\u{2013}".into(), |estimate| number::estimate(&estimate)),
+                    best: best == Some(index),
+                })
+                .collect();
+            Row { name, unit, cells }
+        })
+        .collect()
+}
+
+fn measure_of<'a>(variant: &'a VariantData, name: &str, unit: &str) -> Option<&'a Measure> {
+    variant.measures.iter().find(|measure| measure.name == name && measure.unit == unit)
+}
+
+/// The variant that may be called the best of a measure: it has the best mean, and what is known of
+/// it against the first variant is not noise. The first one itself is the best only if every other
+/// one is clearly worse.
+fn best(data: &ReportData, name: &str, unit: &str) -> Option<usize> {
+    let of_measure = || data.differences.iter().filter(|d| d.measure == name && d.unit == unit);
+    let better = of_measure().next()?.better;
+    let verdict_of = |index: usize| {
+        let name = &data.variants[index].name;
+        of_measure().find(|d| d.variant == *name).map(|d| d.verdict())
+    };
+    let mut leader: Option<(usize, f64)> = None;
+    for (index, variant) in data.variants.iter().enumerate() {
+        let Some(estimate) = measure_of(variant, name, unit).and_then(|m| m.estimate) else {
+            continue;
+        };
+        let leads = match (leader, better) {
+            (_, Better::Neither) => return None,
+            (None, _) => true,
+            (Some((_, mean)), Better::Lower) => estimate.mean < mean,
+            (Some((_, mean)), Better::Higher) => estimate.mean > mean,
+        };
+        if leads {
+            leader = Some((index, estimate.mean));
+        }
+    }
+    let (index, _) = leader?;
+    let clear = if index == 0 {
+        (1..data.variants.len()).all(|other| verdict_of(other) == Some(Verdict::Worse))
+    } else {
+        verdict_of(index) == Some(Verdict::Better)
+    };
+    clear.then_some(index)
+}
+
+fn table_note(data: &ReportData, first: &str) -> String {
+    let mut note = format!("Mean \u{b1} half-width of the {} interval.", percent(data.confidence));
+    if data.variants.len() > 1 {
+        note.push_str(&format!(
+            " \u{201c}best\u{201d} marks the best mean of a row, and only where its paired \
+             difference from {first} excludes zero."
+        ));
+    }
+    if data.variants.len() > 2 {
+        note.push_str(" The variants after the first were not tested against one another.");
+    }
+    note
+}
+
+fn difference_rows(data: &ReportData) -> Vec<DifferenceRow<'_>> {
+    let mut rows: Vec<DifferenceRow<'_>> = Vec::new();
+    for difference in &data.differences {
+        let (measure, unit) = (difference.measure.as_str(), difference.unit.as_str());
+        let opens_group = rows.last().is_none_or(|row| (row.measure, row.unit) != (measure, unit));
+        rows.push(DifferenceRow {
+            opens_group,
+            measure,
+            unit,
+            variant: &difference.variant,
+            mean: number::difference_mean(&difference.estimate),
+            ends: number::ends(&difference.estimate),
+            verdict: match difference.verdict() {
+                Verdict::Better => "better",
+                Verdict::Worse => "worse",
+                Verdict::Different => "different",
+                Verdict::Unclear => "no clear difference",
+            },
+        });
+    }
+    rows
+}
+
+/// What a careful reader asks before believing a difference.
+fn certainty(data: &ReportData) -> Vec<String> {
+    let times = match data.replications {
+        1 => "once".to_string(),
+        n => format!("{n} times"),
+    };
+    let mut sentences = vec![format!(
+        "Every variant was run {times}, each time with other arrivals and other luck. Intervals \
+         are at {} confidence: {}.",
+        percent(data.confidence),
+        data.interval_method
+    )];
+    if data.replications < 2 {
+        sentences.push(
+            "One replication gives no interval, so nothing here says how much is chance.".into(),
+        );
+    }
+    sentences.push(if data.common_random_numbers {
+        "The variants saw the same arrivals and the same luck in each replication (common random \
+         numbers), so their differences are taken pair by pair and are surer than the intervals of \
+         the variants themselves suggest."
+            .into()
+    } else {
+        "The variants did not share their random numbers.".into()
+    });
+    if data.differences.len() > 1 {
+        sentences.push(format!(
+            "Each interval stands for itself. Of many, some miss the truth by chance: about one in \
+             {:.0} at this confidence.",
+            1.0 / (1.0 - data.confidence).max(1e-6)
+        ));
+    }
+    sentences
+}
