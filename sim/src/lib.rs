@@ -1,6 +1,7 @@
 //! A discrete-event simulator that runs sandpool's scheduler against a simulated provider.
 
 mod daytona;
+mod output;
 mod random;
 mod scenario;
 mod stats;
@@ -8,6 +9,13 @@ mod verify;
 mod workload;
 
 pub use daytona::{Latencies, OtherTenants, Outage, Profile, RateLimits, VerbFaults};
+pub use output::{
+    Better, Bin, Cause, CauseCost, CdfPoint, CsvError, Detail, Difference, FORMAT, FolderError,
+    MANIFEST, MEASURES, Measure, MeasureId, MeasureInfo, Missed, Observed, ObservedVariant,
+    OutputFile, Results, ResultsError, Setting, Unit, UnknownMeasure, VariantResult, Verdict,
+    check_expectations, check_target, closest_measure, csv_files, interval_of, summarise,
+    terminal_tables, write_folder,
+};
 pub use random::Distribution;
 pub use scenario::{Crashes, Expectation, Prices, Scenario, Variant, WarmUp};
 pub use stats::{
