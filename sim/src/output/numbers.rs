@@ -7,7 +7,8 @@ pub(super) fn mean_and_half_width(mean: Option<f64>, half_width: Option<f64>) ->
     match (mean, half_width) {
         (None, _) => "-".to_owned(),
         (Some(mean), None) => fixed(mean, decimals_for(mean, 4)),
-        (Some(mean), Some(half)) if half == 0.0 => format!("{} ± 0", plain(mean)),
+        // Half-widths of rounding size say nothing but zero.
+        (Some(mean), Some(half)) if half <= 1e-9 * mean.abs() => format!("{} ± 0", plain(mean)),
         (Some(mean), Some(half)) => {
             let decimals = decimals_for(half, 2);
             format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
@@ -15,25 +16,11 @@ pub(super) fn mean_and_half_width(mean: Option<f64>, half_width: Option<f64>) ->
     }
 }
 
-/// An interval, such as `-1.20 to -0.80`, with as many decimals as its width supports.
-pub(super) fn interval(low: Option<f64>, high: Option<f64>) -> String {
-    let (Some(low), Some(high)) = (low, high) else { return "-".to_owned() };
-    let half = (high - low) / 2.0;
-    if half == 0.0 {
-        return format!("{} to {}", plain(low), plain(high));
-    }
-    let decimals = decimals_for(half, 2);
-    format!("{} to {}", fixed(low, decimals), fixed(high, decimals))
-}
-
-/// A difference with its sign, with as many decimals as its half-width supports.
+/// A difference with its sign and half-width, such as `+1.23 ± 0.50`.
 pub(super) fn signed(mean: Option<f64>, half_width: Option<f64>) -> String {
-    let Some(mean) = mean else { return "-".to_owned() };
-    let text = match half_width {
-        Some(half) if half > 0.0 => fixed(mean, decimals_for(half, 2)),
-        _ => plain(mean),
-    };
-    if mean > 0.0 && text.chars().any(|c| ('1'..='9').contains(&c)) {
+    let text = mean_and_half_width(mean, half_width);
+    let shown = text.split(' ').next().unwrap_or_default();
+    if mean.is_some_and(|mean| mean > 0.0) && shown.chars().any(|c| ('1'..='9').contains(&c)) {
         format!("+{text}")
     } else {
         text
@@ -82,6 +69,7 @@ mod tests {
             (1234.5, Some(56.7), "1234 ± 57"),
             (1.0, Some(0.0996), "1.00 ± 0.10"),
             (5.0, Some(0.0), "5 ± 0"),
+            (0.1, Some(1e-17), "0.1 ± 0"),
             (0.0, Some(0.0), "0 ± 0"),
             (-0.001, Some(0.5), "0.00 ± 0.50"),
             (3.141_59, None, "3.142"),
@@ -93,17 +81,11 @@ mod tests {
 
     #[test]
     fn signs_are_shown_where_there_is_something() {
-        assert_eq!(signed(Some(1.234), Some(0.5)), "+1.23");
-        assert_eq!(signed(Some(-1.234), Some(0.5)), "-1.23");
-        assert_eq!(signed(Some(0.001), Some(0.5)), "0.00");
-        assert_eq!(signed(Some(0.0), Some(0.0)), "0");
+        assert_eq!(signed(Some(1.234), Some(0.5)), "+1.23 ± 0.50");
+        assert_eq!(signed(Some(-1.234), Some(0.5)), "-1.23 ± 0.50");
+        assert_eq!(signed(Some(0.001), Some(0.5)), "0.00 ± 0.50");
+        assert_eq!(signed(Some(0.0), Some(0.0)), "0 ± 0");
+        assert_eq!(signed(Some(2.5), None), "+2.500");
         assert_eq!(signed(None, None), "-");
-    }
-
-    #[test]
-    fn intervals_have_equal_decimals() {
-        assert_eq!(interval(Some(-1.234), Some(0.8)), "-1.2 to 0.8");
-        assert_eq!(interval(Some(2.0), Some(2.0)), "2 to 2");
-        assert_eq!(interval(None, Some(2.0)), "-");
     }
 }

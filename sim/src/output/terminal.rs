@@ -1,10 +1,9 @@
 //! The results as tables for a terminal.
 
 use super::measures::{MEASURES, MeasureId, Unit};
-use super::numbers::{interval, mean_and_half_width, signed};
-use super::results::{Difference, Results, Verdict};
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use super::numbers::{mean_and_half_width, signed};
+use super::results::{Difference, Measure, Results, Verdict};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +14,15 @@ pub enum Detail {
     All,
 }
 
-/// The narrowest width that tables are laid out for.
-const MIN_WIDTH: usize = 60;
+/// The narrowest width that tables are laid out for: the longest label, a value and a verdict.
+const MIN_WIDTH: usize = 76;
 
-/// Widest that a variant's column is, in characters: `12.34 ± 0.12` and a short name fit.
-const COLUMN_WIDTH: usize = 18;
+/// Most characters of a variant's name at the head of a column.
+const NAME_WIDTH: usize = 16;
+
+/// One line under the header and no other.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// The result tables, `width` characters wide at most (80 to 100 are best), as plain text without
 /// colour: measures as rows and variants as columns, in as many blocks as the width needs, then for
@@ -33,16 +36,14 @@ pub fn terminal_tables(results: &Results, width: usize, detail: Detail) -> Strin
         1 => "1 replication: no interval can be given".to_owned(),
         n => format!("{n} replications, mean ± half the {percent:.0} % interval"),
     };
-    text.push_str(&format!("{}: {replications}\n", results.scenario));
+    text.push_str(&wrapped(&format!("{}: {replications}", results.scenario), width));
     measure_blocks(results, width, detail, &mut text);
     for variant in results.variants.iter().skip(1) {
         difference_table(results, &variant.name, width, detail, &mut text);
     }
     for note in &results.notes {
-        text.push_str(&format!("\nnote: {note}"));
-    }
-    if !results.notes.is_empty() {
         text.push('\n');
+        text.push_str(&wrapped(&format!("note: {note}"), width));
     }
     text
 }
@@ -51,29 +52,24 @@ fn is_headline(name: &str) -> bool {
     MeasureId::named(name).is_none_or(|id| id.info().headline)
 }
 
-/// The unit in a row's label; a count needs none.
+/// A row's label: the name, and the unit where the name does not say it.
 fn label(name: &str, unit: Unit) -> String {
     match unit {
-        Unit::Count => name.to_owned(),
-        // The names already say so.
+        Unit::Count | Unit::Share | Unit::Index | Unit::Average => name.to_owned(),
+        Unit::Seconds => format!("{name} (s)"),
+        Unit::PerThousandTurns => format!("{name} (per 1,000)"),
+        // The names end with what the dollars are for.
         Unit::DollarsPerHour | Unit::DollarsPerThousandTurns => format!("{name} ($)"),
-        _ => format!("{name} ({})", unit.name()),
     }
 }
 
 fn table(width: usize) -> Table {
     let mut table = Table::new();
     table.force_no_tty();
-    table.load_style(UTF8_HORIZONTAL_ONLY);
+    table.load_style(STYLE);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
     table
-}
-
-fn align_right(table: &mut Table, from: usize) {
-    for column in table.column_iter_mut().skip(from) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
 }
 
 fn measure_blocks(results: &Results, width: usize, detail: Detail, text: &mut String) {
@@ -81,31 +77,61 @@ fn measure_blocks(results: &Results, width: usize, detail: Detail, text: &mut St
         .iter()
         .filter(|info| detail == Detail::All || info.headline)
         .filter(|info| {
-            let has_value = |m: &super::results::Measure| m.mean.is_some();
+            let has_value = |measure: &Measure| measure.mean.is_some();
             results.variants.iter().any(|v| v.measure(info.id).is_some_and(has_value))
         })
         .collect();
-    let labels: Vec<String> = shown.iter().map(|info| label(info.name, info.unit)).collect();
-    let label_width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0) + 2;
-    let columns = (width.saturating_sub(label_width) / (COLUMN_WIDTH + 2)).max(1);
-    for block in results.variants.chunks(columns) {
+    let mut labels = vec!["measure".to_owned()];
+    labels.extend(shown.iter().map(|info| label(info.name, info.unit)));
+    // Each variant is a column: its name, then its values.
+    let columns: Vec<Vec<String>> = results
+        .variants
+        .iter()
+        .map(|variant| {
+            let mut column = vec![shortened(&variant.name, NAME_WIDTH)];
+            column.extend(shown.iter().map(|info| {
+                let value = |m: &Measure| mean_and_half_width(m.mean, m.half_width);
+                variant.measure(info.id).map_or_else(|| "-".to_owned(), value)
+            }));
+            column
+        })
+        .collect();
+    for block in blocks(&labels, &columns, width) {
         let mut table = table(width);
-        let names = block.iter().map(|variant| shortened(&variant.name, COLUMN_WIDTH));
-        table.set_header(std::iter::once("measure".to_owned()).chain(names));
-        for (info, label) in shown.iter().zip(&labels) {
-            let values = block.iter().map(|variant| {
-                variant.measure(info.id).map_or_else(
-                    || "-".to_owned(),
-                    |measure| mean_and_half_width(measure.mean, measure.half_width),
-                )
-            });
-            table.add_row(std::iter::once(label.clone()).chain(values));
+        let row = |index: usize| {
+            std::iter::once(&labels[index]).chain(block.iter().map(move |column| &column[index]))
+        };
+        table.set_header(row(0));
+        table.add_rows((1..labels.len()).map(row));
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
         }
-        align_right(&mut table, 1);
         text.push('\n');
         text.push_str(&table.trim_fmt());
         text.push('\n');
     }
+}
+
+/// Cuts the columns into blocks that fit beside the labels, at least one column each.
+fn blocks<'a>(
+    labels: &[String],
+    columns: &'a [Vec<String>],
+    width: usize,
+) -> Vec<&'a [Vec<String>]> {
+    // A space on either side of each cell.
+    let needed = |cells: &[String]| cells.iter().map(|c| c.chars().count()).max().unwrap_or(0) + 2;
+    let (mut blocks, mut start, mut used) = (Vec::new(), 0, needed(labels));
+    for (index, column) in columns.iter().enumerate() {
+        if index > start && used + needed(column) > width {
+            blocks.push(&columns[start..index]);
+            (start, used) = (index, needed(labels));
+        }
+        used += needed(column);
+    }
+    if start < columns.len() {
+        blocks.push(&columns[start..]);
+    }
+    blocks
 }
 
 fn difference_table(
@@ -124,24 +150,21 @@ fn difference_table(
         .into_iter()
         .filter(|d| detail == Detail::All || is_headline(&d.measure) || is_clear(d.verdict))
         .collect();
-    text.push_str(&format!("\n{variant} minus {base}, paired on the same arrivals and luck\n"));
+    let title = format!("{variant} minus {base}, paired on the same arrivals and luck:");
+    text.push('\n');
+    text.push_str(&wrapped(&title, width));
     if !shown.is_empty() {
         let mut table = table(width);
-        let percent = results.confidence * 100.0;
-        let interval_header = format!("{percent:.0} % interval");
-        table.set_header(["measure", "difference", &interval_header, "which says"]);
+        table.set_header(["measure", "difference", "which says"]);
         for difference in shown {
             table.add_row([
                 label(&difference.measure, difference.unit),
                 signed(difference.mean, difference.half_width),
-                interval(difference.low, difference.high),
                 words(difference.verdict).to_owned(),
             ]);
         }
-        for column in [1, 2] {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
+        if let Some(column) = table.column_mut(1) {
+            column.set_cell_alignment(CellAlignment::Right);
         }
         text.push_str(&table.trim_fmt());
         text.push('\n');
@@ -178,9 +201,9 @@ fn words(verdict: Verdict) -> &'static str {
 /// The name, or its beginning and end around an ellipsis where it is too long: names often differ
 /// at the end.
 fn shortened(name: &str, most: usize) -> String {
-    let letters: Vec<char> = name.chars().collect();
+    let letters: Vec<char> = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if letters.len() <= most {
-        return name.to_owned();
+        return letters.into_iter().collect();
     }
     let end = (most - 1) / 2;
     let start = most - 1 - end;
@@ -241,7 +264,7 @@ mod tests {
 
     #[test]
     fn tables_keep_to_the_width() {
-        for width in [60, 80, 100] {
+        for width in [76, 80, 100] {
             for count in [1, 2, 3, 8] {
                 for detail in [Detail::Headline, Detail::All] {
                     let text = terminal_tables(&many_variants(count), width, detail);
@@ -256,7 +279,7 @@ mod tests {
         let text = terminal_tables(&many_variants(8), 80, Detail::Headline);
         println!("{}", terminal_tables(&sample_results(), 80, Detail::Headline));
         for index in 1..8 {
-            assert!(text.contains(&format!("variant {index} minus base")), "{text}");
+            assert!(text.contains(&format!("of variant {index} minus base")), "{text}");
         }
         assert!(text.contains("BETTER") && text.contains("WORSE"), "{text}");
         assert!(text.contains("10 replications, mean ± half the 95 % interval"));
