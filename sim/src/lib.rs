@@ -13,8 +13,8 @@ pub use output::{
     Better, Bin, Cause, CauseCost, CdfPoint, CsvError, Detail, Difference, FORMAT, FolderError,
     MANIFEST, MEASURES, Measure, MeasureId, MeasureInfo, Missed, Observed, ObservedVariant,
     OutputFile, Results, ResultsError, Setting, Unit, UnknownMeasure, VariantResult, Verdict,
-    check_expectations, check_target, closest_measure, csv_files, interval_of, summarise,
-    terminal_tables, write_folder,
+    check_expectations, check_target, closest_measure, csv_files, interval_of, measures_markdown,
+    summarise, terminal_tables, write_folder,
 };
 pub use random::Distribution;
 pub use scenario::{Crashes, Expectation, Prices, Scenario, Variant, WarmUp};

@@ -132,8 +132,9 @@ impl Places {
     }
 }
 
-/// Whether a result could be written to `target`, as far as can be told without writing: so that a
-/// long simulation does not end with an error that was there from the start.
+/// Whether a result could be written to `target`, tried out with a file without a name that leaves
+/// nothing behind: so that a long simulation does not end with an error that was there from the
+/// start.
 ///
 /// # Errors
 /// As [`write_folder`].
@@ -143,10 +144,7 @@ pub fn check_target(target: &Path) -> Result<(), FolderError> {
     // The nearest ancestor that exists must be a folder.
     for ancestor in places.parent.ancestors().filter(|path| !path.as_os_str().is_empty()) {
         match fs::metadata(ancestor) {
-            Ok(found) if found.is_dir() && found.permissions().readonly() => {
-                return Err(FolderError::new(ancestor, io::ErrorKind::PermissionDenied.into()));
-            }
-            Ok(found) if found.is_dir() => return Ok(()),
+            Ok(found) if found.is_dir() => return try_out(ancestor),
             Ok(_) => return Err(FolderError::IsAFile(ancestor.to_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             // Below a file: the next ancestor is that file.
@@ -154,7 +152,12 @@ pub fn check_target(target: &Path) -> Result<(), FolderError> {
             Err(error) => return Err(FolderError::new(ancestor, error)),
         }
     }
-    Ok(())
+    // Every part of a relative path is still to be made.
+    try_out(Path::new("."))
+}
+
+fn try_out(folder: &Path) -> Result<(), FolderError> {
+    tempfile::tempfile_in(folder).map(drop).map_err(about(folder))
 }
 
 /// Writes `files` as the folder `target`, whole or not at all.
@@ -409,6 +412,39 @@ mod tests {
         let error = write_file(full, b"anything").unwrap_err();
         assert!(matches!(error, FolderError::Full(_)), "{error}");
         assert!(error.to_string().starts_with("no space left to write /dev/full; hint:"));
+    }
+
+    #[test]
+    fn a_disk_that_fills_up_leaves_no_half_result() {
+        // A small file system needs rights to mount it, so it is given from outside.
+        let Some(disk) = std::env::var_os("SANDPOOL_SMALL_DISK") else {
+            println!("skipped, not verified: SANDPOOL_SMALL_DISK names no small file system");
+            return;
+        };
+        let target = Path::new(&disk).join("result");
+        write_folder(&target, &files("1")).unwrap();
+        let mut large = files("2");
+        large.push(OutputFile::new("large", vec![7_u8; 64 << 20]));
+        let error = write_folder(&target, &large).unwrap_err();
+        assert!(matches!(error, FolderError::Full(_)), "{error}");
+        assert_eq!(fs::read_to_string(target.join(MANIFEST)).unwrap(), "1");
+        assert_eq!(names(Path::new(&disk)), ["result"]);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_to_is_known_beforehand() {
+        // Nothing can be made there, whoever runs this.
+        let forbidden = Path::new("/proc/self/result");
+        if !Path::new("/proc/self").is_dir() {
+            println!("skipped, not verified: this system has no /proc");
+            return;
+        }
+        let error = check_target(forbidden).unwrap_err();
+        assert!(error.to_string().contains("/proc/self"), "{error}");
+        let root = tempfile::tempdir().unwrap();
+        check_target(&root.path().join("a").join("b")).unwrap();
+        check_target(Path::new("not-made-yet")).unwrap();
+        assert!(names(root.path()).is_empty(), "trying out leaves nothing behind");
     }
 
     #[test]

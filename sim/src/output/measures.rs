@@ -265,6 +265,16 @@ pub fn closest_measure(name: &str) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
+/// The measures as a Markdown table, for the documentation.
+#[must_use]
+pub fn measures_markdown() -> String {
+    let mut text = String::from("| measure | unit | better | what it is |\n|---|---|---|---|\n");
+    for MeasureInfo { name, unit, better, doc, .. } in MEASURES {
+        text.push_str(&format!("| `{name}` | {} | {} | {doc} |\n", unit.name(), better.name()));
+    }
+    text
+}
+
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -313,6 +323,16 @@ mod tests {
             assert_eq!(written, format!("\"{}\"", cause.name()));
             assert!(cause.measure().info().name.contains(cause.name()));
         }
+    }
+
+    #[test]
+    fn the_documentation_has_every_measure() {
+        let text = measures_markdown();
+        assert_eq!(text.lines().count(), MEASURES.len() + 2);
+        assert!(
+            text.contains("| `leaked` | count | lower | Sandboxes that the provider still has")
+        );
+        assert!(text.lines().all(|line| line.matches('|').count() == 5), "{text}");
     }
 
     #[test]

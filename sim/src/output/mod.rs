@@ -12,7 +12,9 @@ mod terminal;
 pub use csv_files::{CsvError, csv_files};
 pub use expectations::{Missed, UnknownMeasure, check_expectations};
 pub use folder::{FolderError, MANIFEST, OutputFile, check_target, write_folder};
-pub use measures::{Better, Cause, MEASURES, MeasureId, MeasureInfo, Unit, closest_measure};
+pub use measures::{
+    Better, Cause, MEASURES, MeasureId, MeasureInfo, Unit, closest_measure, measures_markdown,
+};
 pub use results::{
     Bin, CauseCost, CdfPoint, Difference, FORMAT, Measure, Results, ResultsError, VariantResult,
     Verdict,

@@ -105,8 +105,8 @@ impl ObservedVariant {
         self.replications.iter().map(|observed| observed.get(id)).collect()
     }
 
-    fn waits(&self) -> Vec<Histogram> {
-        self.replications.iter().map(|observed| observed.exposed_wait.clone()).collect()
+    fn waits(&self) -> impl Iterator<Item = &Histogram> {
+        self.replications.iter().map(Observed::exposed_wait)
     }
 }
 
@@ -126,9 +126,8 @@ const fn quantile_of(id: MeasureId) -> Option<f64> {
 pub fn interval_of(replications: &[Observed], id: MeasureId) -> Option<Interval> {
     match quantile_of(id) {
         Some(q) => {
-            let waits: Vec<Histogram> =
-                replications.iter().map(|observed| observed.exposed_wait.clone()).collect();
-            quantile_interval(&waits, q, CONFIDENCE)
+            let waits = replications.iter().map(Observed::exposed_wait);
+            quantile_interval(waits, q, CONFIDENCE)
         }
         None => {
             let values: Vec<f64> =
@@ -183,12 +182,11 @@ fn variant_result(variant: &ObservedVariant) -> VariantResult {
 }
 
 fn differences(base: &ObservedVariant, other: &ObservedVariant) -> Vec<Difference> {
-    let (base_waits, other_waits) = (base.waits(), other.waits());
     MEASURES
         .iter()
         .map(|info| {
             let interval = match quantile_of(info.id) {
-                Some(q) => paired_quantile_difference(&base_waits, &other_waits, q, CONFIDENCE),
+                Some(q) => paired_quantile_difference(base.waits(), other.waits(), q, CONFIDENCE),
                 None => {
                     paired_difference(&base.values(info.id), &other.values(info.id), CONFIDENCE)
                 }

@@ -20,6 +20,10 @@ const MIN_WIDTH: usize = 76;
 /// Most characters of a variant's name at the head of a column.
 const NAME_WIDTH: usize = 16;
 
+/// What many intervals at once mean for a reader.
+const CAVEAT: &str = "Each verdict stands alone: of twenty measures that do not differ, about one \
+                      reads as if it did. Confirm what you rely on with another seed.";
+
 /// One line under the header and no other.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -40,6 +44,10 @@ pub fn terminal_tables(results: &Results, width: usize, detail: Detail) -> Strin
     measure_blocks(results, width, detail, &mut text);
     for variant in results.variants.iter().skip(1) {
         difference_table(results, &variant.name, width, detail, &mut text);
+    }
+    if results.differences.iter().any(|difference| is_clear(difference.verdict)) {
+        text.push('\n');
+        text.push_str(&wrapped(CAVEAT, width));
     }
     for note in &results.notes {
         text.push('\n');

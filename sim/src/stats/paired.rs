@@ -63,15 +63,15 @@ fn apart(base: f64, other: f64) -> f64 {
 ///
 /// `None` when no pair of replications has values on both sides.
 #[must_use]
-pub fn paired_quantile_difference(
-    base: &[Histogram],
-    other: &[Histogram],
+pub fn paired_quantile_difference<'a>(
+    base: impl IntoIterator<Item = &'a Histogram>,
+    other: impl IntoIterator<Item = &'a Histogram>,
     q: f64,
     confidence: f64,
 ) -> Option<Interval> {
     let (mut all_base, mut all_other) = (Histogram::new(), Histogram::new());
     let mut differences = Vec::new();
-    for (base, other) in base.iter().zip(other) {
+    for (base, other) in base.into_iter().zip(other) {
         if let (Some(from), Some(to)) = (quantile_seconds(base, q), quantile_seconds(other, q)) {
             differences.push(to - from);
             all_base.merge(base);
