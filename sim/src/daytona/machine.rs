@@ -5,7 +5,7 @@
 //! outcome in the scheduler's words. A create is answered when the sandbox has started, a destroy
 //! when it is gone; everything else after one call.
 
-use super::agenda::Agenda;
+use crate::agenda::Agenda;
 use super::cloud::{Answered, Cloud, CreateRequest, Key, Preparation, Refusal};
 use super::listing::Listing;
 use super::profile::Profile;

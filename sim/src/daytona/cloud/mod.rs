@@ -10,7 +10,7 @@ mod requests;
 
 pub use requests::{Answered, CreateRequest, Key, Preparation, Refusal};
 
-use super::agenda::Agenda;
+use crate::agenda::Agenda;
 use super::deaths::Deaths;
 use super::faults::Faults;
 use super::listing::Index;
