@@ -72,7 +72,7 @@ mod tests {
             (0.1, Some(1e-17), "0.1 ± 0"),
             (0.0, Some(0.0), "0 ± 0"),
             (-0.001, Some(0.5), "0.00 ± 0.50"),
-            (3.141_59, None, "3.142"),
+            (2.345_67, None, "2.346"),
         ] {
             assert_eq!(mean_and_half_width(Some(mean), half), text);
         }

@@ -126,8 +126,8 @@ fn blocks<'a>(
     columns: &'a [Vec<String>],
     width: usize,
 ) -> Vec<&'a [Vec<String>]> {
-    // A space on either side of each cell.
-    let needed = |cells: &[String]| cells.iter().map(|c| c.chars().count()).max().unwrap_or(0) + 2;
+    // A space on either side of each cell, and one more between columns.
+    let needed = |cells: &[String]| cells.iter().map(|c| c.chars().count()).max().unwrap_or(0) + 3;
     let (mut blocks, mut start, mut used) = (Vec::new(), 0, needed(labels));
     for (index, column) in columns.iter().enumerate() {
         if index > start && used + needed(column) > width {
@@ -158,7 +158,7 @@ fn difference_table(
         .into_iter()
         .filter(|d| detail == Detail::All || is_headline(&d.measure) || is_clear(d.verdict))
         .collect();
-    let title = format!("{variant} minus {base}, paired on the same arrivals and luck:");
+    let title = format!("{variant} minus {base}, both on the same arrivals and luck:");
     text.push('\n');
     text.push_str(&wrapped(&title, width));
     if !shown.is_empty() {
@@ -277,6 +277,7 @@ mod tests {
                 for detail in [Detail::Headline, Detail::All] {
                     let text = terminal_tables(&many_variants(count), width, detail);
                     assert!(widest(&text) <= width, "{width} {count}\n{text}");
+                    assert!(!text.contains("\n ($)"), "no label is broken\n{text}");
                 }
             }
         }
@@ -285,7 +286,7 @@ mod tests {
     #[test]
     fn every_variant_and_verdict_is_there_in_words() {
         let text = terminal_tables(&many_variants(8), 80, Detail::Headline);
-        println!("{}", terminal_tables(&sample_results(), 80, Detail::Headline));
+        println!("{text}");
         for index in 1..8 {
             assert!(text.contains(&format!("of variant {index} minus base")), "{text}");
         }
