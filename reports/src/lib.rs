@@ -10,6 +10,8 @@ mod data;
 mod error;
 mod html;
 mod number;
+#[cfg(test)]
+mod test_data;
 
 pub use chart::{Chart, render_svg};
 pub use data::{

@@ -1,7 +1,7 @@
 //! Cost against the 95th percentile of the exposed wait: a mark with two intervals a variant.
 
 use super::axes;
-use super::canvas::{Anchor, Area, Canvas, Font, Point, Stroke};
+use super::canvas::{Anchor, Area, CAP, Canvas, Font, Point, Stroke};
 use super::scale::Scale;
 use super::style::{self, AXIS, INK, MUTED, TEXT_SIZE};
 use super::text;
@@ -10,8 +10,6 @@ use crate::data::{Estimate, ReportData};
 const PLOT_HEIGHT: f64 = 340.0;
 /// Most pixels for a name beside its mark.
 const NAME_WIDTH: f64 = 190.0;
-/// Half the length of the bar at an interval's end, pixels.
-const CAP: f64 = 4.0;
 const LINE_HEIGHT: f64 = 15.0;
 
 pub(super) fn height(_: &ReportData) -> f64 {
@@ -101,15 +99,9 @@ fn around<'a>(estimates: impl Iterator<Item = &'a Estimate> + Clone, ticks: usiz
 fn draw_intervals(canvas: &mut Canvas<'_>, mark: &Mark) {
     let look = style::variant(mark.index);
     let stroke = Stroke::solid(look.tone, 1.5);
-    let ((x, y), reach) = (mark.at, mark.reach);
-    canvas.line((reach.left, y), (reach.right, y), stroke);
-    canvas.line((x, reach.top), (x, reach.bottom), stroke);
-    for end in [reach.left, reach.right] {
-        canvas.line((end, y - CAP), (end, y + CAP), stroke);
-    }
-    for end in [reach.top, reach.bottom] {
-        canvas.line((x - CAP, end), (x + CAP, end), stroke);
-    }
+    let reach = mark.reach;
+    canvas.interval_across(mark.at, (reach.left, reach.right), stroke);
+    canvas.interval_upright(mark.at, (reach.top, reach.bottom), stroke);
 }
 
 /// Writes each name where it hides least: beside its mark, else further away with a thin line to it.

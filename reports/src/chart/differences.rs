@@ -130,10 +130,7 @@ fn draw_group(canvas: &mut Canvas<'_>, area: &Area, plot: &Area, group: &Group<'
         let estimate = &difference.estimate;
         if let Some((low, high)) = estimate.interval {
             let stroke = Stroke::solid(look.tone, 2.0);
-            canvas.line((x.at(low), y), (x.at(high), y), stroke);
-            for end in [x.at(low), x.at(high)] {
-                canvas.line((end, y - 4.0), (end, y + 4.0), stroke);
-            }
+            canvas.interval_across((x.at(estimate.mean), y), (x.at(low), x.at(high)), stroke);
         }
         let hollow = !estimate.excludes_zero();
         canvas.marker((x.at(estimate.mean), y), look.marker, look.tone, 4.6, hollow);
