@@ -70,7 +70,7 @@ pub fn render_html(data: &ReportData) -> Result<String, ReportError> {
     let compared = data.variants.len() > 1 && !data.differences.is_empty();
     let figures = Chart::ALL
         .into_iter()
-        .filter(|&chart| compared || chart != Chart::Differences)
+        .filter(|&chart| !data.variants.is_empty() && (compared || chart != Chart::Differences))
         .map(|chart| {
             let svg = render_inline(chart, data)?;
             Ok(Figure { title: chart.title(), reading: chart.reading(), svg })
@@ -328,6 +328,7 @@ mod tests {
                 let page = render_html(&report(count, scale)).unwrap();
                 assert!(!page.contains("NaN"), "{count} at {scale}");
                 assert_eq!(page.contains("Figure 6"), count > 1, "{count}");
+                assert_eq!(page.contains("Figure 5"), count > 0, "{count}");
             }
         }
     }

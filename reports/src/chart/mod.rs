@@ -86,9 +86,9 @@ impl Chart {
     pub const fn reading(self) -> &'static str {
         match self {
             Chart::WaitCdf => {
-                "A line at height 0.95 above 2 s says that 95 % of first executes waited at most \
-                 2 s, so a line further up and to the left is better; marks stand at half and at \
-                 95 %, and what a line lacks to 1 at the right edge was refused."
+                "A line that passes 0.95 at 2 s says that 95 % of first executes waited at most \
+                 2 s, so further up and to the left is better; marks stand at half and at 95 %, \
+                 and what a line lacks to 1 at the right edge was refused."
             }
             Chart::CostAgainstWait => {
                 "Each mark is one variant and its cross shows both confidence intervals, where \
@@ -333,6 +333,51 @@ mod tests {
         for line in svg.lines().collect::<Vec<_>>().windows(2) {
             if line[0].starts_with("<text") && line[1].starts_with("variant-") {
                 assert!(numbers(line[0], "x")[0] > plot_right, "{}", line[1]);
+            }
+        }
+    }
+
+    /// Where the texts of a document stand, as wide as they may be.
+    fn boxes(svg: &str) -> Vec<(Area, String)> {
+        svg.split("<text ")
+            .skip(1)
+            .zip(texts(svg))
+            .map(|(element, text)| {
+                let element = format!(" {}", &element[..element.find('>').unwrap()]);
+                let pixels = |name| numbers(&element, name)[0] / 10.0;
+                let (x, y, size) = (pixels("x"), pixels("y"), pixels("font-size"));
+                // What is escaped is one character to a reader.
+                let shown = text.replace("&lt;", "<").replace("&amp;", "&");
+                let width = text::width(&shown, size);
+                let left = if element.contains("text-anchor=\"start\"") {
+                    x
+                } else if element.contains("text-anchor=\"end\"") {
+                    x - width
+                } else {
+                    x - width / 2.0
+                };
+                (Area::new(left, y - 0.4 * size, left + width, y + 0.4 * size), text)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn no_text_overlaps_another_or_leaves_the_sheet() {
+        for count in [1, 2, 4, 5, 8] {
+            for scale in [0.0, 1e-4, 1.0, 12_345.0, 1e9] {
+                for (chart, svg) in all(&report(count, scale)) {
+                    let sheet = Area::new(0.0, 0.0, WIDTH, numbers(&svg, "height")[0]);
+                    let boxes = boxes(&svg);
+                    for (i, (area, text)) in boxes.iter().enumerate() {
+                        let size = area.width() * area.height();
+                        let place = format!("{chart:?} of {count} at {scale}: {text}");
+                        assert!(area.overlap(&sheet) > size - 1.0, "{place} leaves the sheet");
+                        for (other, other_text) in &boxes[..i] {
+                            let common = area.overlap(other);
+                            assert!(common < 2.0, "{place} overlaps {other_text} by {common}");
+                        }
+                    }
+                }
             }
         }
     }
