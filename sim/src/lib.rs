@@ -1,15 +1,11 @@
 //! A discrete-event simulator that runs sandpool's scheduler against a simulated provider.
 
-mod daytona;
+pub mod daytona;
 mod random;
 mod scenario;
 mod workload;
 
-pub use daytona::{
-    Answered, Change, Cloud, CreateRequest, Ending, Finished, Key, Labels, Latencies, Listing,
-    Machine, OtherTenants, Outage, Preparation, Profile, RateLimits, Refusal, Sandbox, State,
-    Tally, Usability, VerbFaults,
-};
+pub use daytona::{Latencies, OtherTenants, Outage, Profile, RateLimits, VerbFaults};
 pub use random::Distribution;
 pub use scenario::{Crashes, Expectation, Prices, Scenario, Variant, WarmUp};
 pub use workload::{Accounts, Arrivals, Workload};

@@ -21,6 +21,29 @@ use std::collections::VecDeque;
 /// Drive it like this: [`Machine::submit`] operations; drain [`Machine::poll`]; jump to
 /// [`Machine::next_at`] and [`Machine::advance`] there; drain again. Answers that take no time can
 /// be polled right after the submit. Time may not go back.
+///
+/// ```
+/// use sandpool_core::{Class, ClassId, Id, OpId, Operation, Reply, SandboxName, Time, Verb};
+/// use sandpool_sim::daytona::{Machine, Profile};
+///
+/// let mut machine = Machine::new(&Profile::default(), &[Class::default()], 1, 0);
+/// let create = Operation {
+///     op: OpId::new(1, 0),
+///     verb: Verb::Create,
+///     sandbox: None,
+///     name: SandboxName { epoch: 1, sequence: 1 },
+///     provider: None,
+///     class: ClassId(0),
+///     conversation: None,
+/// };
+/// machine.submit(Time::ZERO, create);
+/// assert_eq!(machine.poll(), None);
+/// let started_at = machine.next_at().expect("the start will end");
+/// machine.advance(started_at);
+/// let Some((op, Reply::Created { provider })) = machine.poll() else { panic!("not created") };
+/// assert_eq!(op, create.op);
+/// assert!(machine.is_alive(started_at, provider));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Machine {
     cloud: Cloud,

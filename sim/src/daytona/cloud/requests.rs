@@ -89,7 +89,7 @@ pub struct Preparation {
 }
 
 impl Cloud {
-    /// Creates a sandbox. It is `creating` from now on; a [`Change`] tells when it is started or
+    /// Creates a sandbox. It is `creating` from now on; a [`Change`](super::Change) tells when it is started or
     /// errored (which may be at once).
     ///
     /// Refusals, in the order in which they are checked: unheard, unavailable, rate-limited,
@@ -106,7 +106,7 @@ impl Cloud {
         Answered { outcome, heard: fault != Fault::LostAnswer }
     }
 
-    /// Accepts a delete: the sandbox is destroying from now on and its name is free; a [`Change`]
+    /// Accepts a delete: the sandbox is destroying from now on and its name is free; a [`Change`](super::Change)
     /// tells when it is gone (which may be at once). An errored one is gone with the answer.
     ///
     /// Refusals: as for any request; not found; conflict while it is starting or destroying.
