@@ -5,11 +5,11 @@
 //! outcome in the scheduler's words. A create is answered when the sandbox has started, a destroy
 //! when it is gone; everything else after one call.
 
-use crate::agenda::Agenda;
 use super::cloud::{Answered, Cloud, CreateRequest, Key, Preparation, Refusal};
 use super::listing::Listing;
 use super::profile::Profile;
 use super::record::{Finished, Labels, Sandbox, State, index_of};
+use crate::agenda::Agenda;
 use sandpool_core::{
     Class, Failure, Id, Inventory, InventoryItem, OpId, Operation, Provider, ProviderId, Reply,
     Span, Time, Verb,

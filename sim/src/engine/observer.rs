@@ -3,7 +3,8 @@
 
 use crate::measure::Measures;
 use sandpool_core::{
-    ConversationId, Event, EventKind, Input, Observer, Operation, Reason, Rejection, SandboxId, Time,
+    ConversationId, Event, EventKind, Input, Observer, Operation, Reason, Rejection, SandboxId,
+    Time,
 };
 use serde::{Deserialize, Serialize};
 

@@ -86,12 +86,8 @@ pub(super) struct World<'a> {
 /// With `check_invariants`, when the scheduler breaks one: a bug, told with seed and replication.
 #[must_use]
 pub fn run(variant: &Variant, source: Source, options: &RunOptions) -> Outcome {
-    let machine = Machine::new(
-        variant.provider.clone(),
-        variant.server.classes.clone(),
-        options.seed,
-        options.replication,
-    );
+    let machine =
+        Machine::new(&variant.provider, &variant.server.classes, options.seed, options.replication);
     let crashes = CrashTimes::new(&variant.crashes, options);
     let watch = Watch {
         measures: Measures::new(variant, options, source.account_count()),

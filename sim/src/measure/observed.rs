@@ -76,9 +76,7 @@ impl Measures {
             .accounts
             .iter()
             .filter(|account| account.served + account.refused > 0)
-            .map(|account| {
-                account.served as f64 / (account.served + account.refused) as f64
-            })
+            .map(|account| account.served as f64 / (account.served + account.refused) as f64)
             .collect();
         let waits: Vec<f64> = self
             .accounts

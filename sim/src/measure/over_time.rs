@@ -45,12 +45,7 @@ impl OverTime {
     }
 
     #[inline]
-    pub(super) fn changed(
-        &mut self,
-        at: Time,
-        before: Option<SandboxState>,
-        after: SandboxState,
-    ) {
+    pub(super) fn changed(&mut self, at: Time, before: Option<SandboxState>, after: SandboxState) {
         let (before, after) = (before.and_then(group), group(after));
         if before == after {
             return;

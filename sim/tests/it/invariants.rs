@@ -22,7 +22,13 @@ fn checked(name: &str, hours: u64) {
         };
         let source = Source::new(&variant.workload, options.seed, options.replication, duration);
         let outcome = run(variant, source, &options);
-        eprintln!("{name} {}: {:?} leaked {:?} rejections {}", variant.name, outcome.measures.counts(), outcome.leaked, outcome.rejections);
+        eprintln!(
+            "{name} {}: {:?} leaked {:?} rejections {}",
+            variant.name,
+            outcome.measures.counts(),
+            outcome.leaked,
+            outcome.rejections
+        );
         assert_eq!(outcome.leaked, Some(0), "{name}, {}", variant.name);
         assert_eq!(outcome.measures.counts().illegal, 0, "{name}, {}", variant.name);
     }

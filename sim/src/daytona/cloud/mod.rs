@@ -10,7 +10,6 @@ mod requests;
 
 pub use requests::{Answered, CreateRequest, Key, Preparation, Refusal};
 
-use crate::agenda::Agenda;
 use super::deaths::Deaths;
 use super::faults::Faults;
 use super::listing::Index;
@@ -22,6 +21,7 @@ use super::quota::Quota;
 use super::rate_limit::RateLimiters;
 use super::record::{Finished, Record, Sandbox, State};
 use super::tenants::Tenants;
+use crate::agenda::Agenda;
 use sandpool_core::{Class, ProviderId, Resources, SandboxName, Span, Time};
 use std::collections::VecDeque;
 
