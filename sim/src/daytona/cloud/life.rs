@@ -69,7 +69,11 @@ impl Cloud {
             (fails, slowed(alone, self.takes.create_slowdown, self.starting - 1))
         };
         self.living_mut(id).start_fails = fails;
-        self.arm(id, now, now.plus(takes));
+        if takes == Span::ZERO {
+            self.end_start(id, now);
+        } else {
+            self.arm(id, now, now.plus(takes));
+        }
     }
 
     /// Begins to delete a sandbox that is not on its way up; it gives its name back at once.
@@ -81,17 +85,22 @@ impl Cloud {
         ending: Ending,
         stuck: bool,
     ) {
-        self.free_name(id);
         let record = self.living_mut(id);
         record.ending = ending;
         let number = record.number();
-        if stuck {
+        let (state, takes) = if stuck {
             let hangs = self.luck.span(&self.takes.stuck, Purpose::StuckFor, number, 1);
-            self.enter(id, now, State::StuckDestroying);
-            self.arm(id, now, now.plus(hangs));
+            (State::StuckDestroying, hangs)
         } else {
             let takes = self.luck.span(&self.takes.delete, Purpose::DeleteLatency, number, 0);
-            self.enter(id, now, State::Destroying);
+            (State::Destroying, takes)
+        };
+        if takes == Span::ZERO && !stuck {
+            // Nobody can see a state that lasts no time.
+            self.end(id, now);
+        } else {
+            self.free_name(id);
+            self.enter(id, now, state);
             self.arm(id, now, now.plus(takes));
         }
     }
@@ -148,17 +157,7 @@ impl Cloud {
     pub(super) fn due(&mut self, id: ProviderId, now: Time) {
         let record = self.living_mut(id);
         match record.state {
-            State::Creating if record.start_fails => {
-                self.enter(id, now, State::Errored);
-                self.tell(id, now, State::Errored);
-            }
-            State::Creating => {
-                let number = record.number();
-                self.enter(id, now, State::Started);
-                self.living_mut(id).dies_at = self.deaths.of_one(number, now, &self.luck);
-                self.tell(id, now, State::Started);
-                self.watch(id, now);
-            }
+            State::Creating => self.end_start(id, now),
             State::Started if record.dies_at <= now => self.die(id, now),
             State::Started => {
                 // A running command is activity all along.
@@ -180,14 +179,28 @@ impl Cloud {
         }
     }
 
+    /// A start is over, one way or the other.
+    #[inline]
+    fn end_start(&mut self, id: ProviderId, now: Time) {
+        let record = self.living_mut(id);
+        let number = record.number();
+        if record.start_fails {
+            self.enter(id, now, State::Errored);
+            self.tell(id, now, State::Errored);
+        } else {
+            self.enter(id, now, State::Started);
+            self.living_mut(id).dies_at = self.deaths.of_one(number, now, &self.luck);
+            self.tell(id, now, State::Started);
+            self.watch(id, now);
+        }
+    }
+
     /// Plans the next look at a started sandbox: its death, or the earliest auto-stop. Activity in
     /// between is noticed then, so that it costs nothing when it happens.
     fn watch(&mut self, id: ProviderId, now: Time) {
         let record = self.living_mut(id);
         let at = record.last_activity.plus(record.auto_stop).min(record.dies_at);
-        if at < Time::MAX {
-            self.arm(id, now, at);
-        }
+        self.arm(id, now, at);
     }
 
     fn die(&mut self, id: ProviderId, now: Time) {
@@ -195,13 +208,15 @@ impl Cloud {
         self.end(id, now);
     }
 
-    /// Makes the sandbox due at `at`, which may be now.
+    /// Makes the sandbox due at `at`, which may be now, or [`Time::MAX`] for never.
     #[inline]
     fn arm(&mut self, id: ProviderId, now: Time, at: Time) {
         if at <= now {
             self.due(id, now);
         } else if at < Time::MAX {
             self.agenda.set(index_of(id) as u32, at);
+        } else {
+            self.agenda.cancel(index_of(id) as u32);
         }
     }
 
