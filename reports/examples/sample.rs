@@ -137,7 +137,9 @@ fn over_time(shape: &Shape, k: usize) -> OverTime {
                 * at
                 * (1.0 + 0.1 * wobble(i as usize, k + 50));
             let starting = 0.55 * at;
-            let room = (10.0 - in_use - idle - starting).max(0.0);
+            let lost: f64 = if (52..55).contains(&i) { 0.7 } else { 0.03 };
+            let destroying = 0.25 * at;
+            let room = (10.0 - in_use - idle - starting - lost - destroying).max(0.0);
             let warm = (shape.warm * 0.95).min(room);
             let full = (in_use + idle + starting + warm - 8.6).max(0.0);
             TimeBin {
@@ -148,9 +150,9 @@ fn over_time(shape: &Shape, k: usize) -> OverTime {
                     starting,
                     warm,
                     in_use,
-                    idle: idle.min(10.0 - in_use - starting - warm),
-                    lost: if (52..55).contains(&i) { 0.7 } else { 0.03 },
-                    destroying: 0.25 * at,
+                    idle: idle.min(10.0 - in_use - starting - warm - lost - destroying),
+                    lost,
+                    destroying,
                 },
             }
         })

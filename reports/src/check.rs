@@ -20,7 +20,7 @@ pub(crate) fn check(data: &ReportData) -> Result<(), ChartError> {
     }
     for difference in &data.differences {
         let position = data.variants.iter().position(|v| v.name == difference.variant);
-        if !position.is_some_and(|position| position > 0) {
+        if matches!(position, None | Some(0)) {
             return Err(ChartError::UnknownVariant {
                 variant: difference.variant.clone(),
                 measure: difference.measure.clone(),
@@ -63,6 +63,7 @@ fn check_variant(variant: &VariantData) -> Result<(), ChartError> {
     ] {
         not_negative(|| at(field), value)?;
     }
+    finite(|| at("cost, the sum of its causes"), cost.total())?;
     check_over_time(variant)?;
     if let Some(limit) = variant.limit_sandboxes {
         not_negative(|| at("limit_sandboxes"), limit)?;
@@ -102,6 +103,7 @@ fn check_over_time(variant: &VariantData) -> Result<(), ChartError> {
         ] {
             not_negative(|| at(&format!("bins[{i}].{field}")), value)?;
         }
+        finite(|| at(&format!("bins[{i}].sandboxes, their sum")), states.total())?;
         if i > 0 && bin.start_hours <= over_time.bins[i - 1].start_hours {
             return Err(ChartError::OutOfOrder { what: at(&format!("bins[{i}].start_hours")) });
         }
@@ -135,4 +137,87 @@ fn in_range(what: impl Fn() -> String, value: f64, low: f64, high: f64) -> Resul
 
 fn not_negative(what: impl Fn() -> String, value: f64) -> Result<(), ChartError> {
     in_range(what, value, 0.0, f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_data::report;
+
+    /// Puts a number somewhere.
+    type Change = fn(&mut ReportData, f64);
+
+    fn error_after(change: impl FnOnce(&mut ReportData)) -> String {
+        let mut data = report(3, 1.0);
+        assert_eq!(check(&data), Ok(()));
+        change(&mut data);
+        check(&data).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_place_of_a_number_is_looked_at() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let changes: [(&str, Change); 12] = [
+                ("confidence", |d, x| d.confidence = x),
+                ("measure", |d, x| {
+                    d.variants[0].measures[0].estimate = Some(Estimate::point(x));
+                }),
+                ("wait_cdf[1].seconds", |d, x| d.variants[0].wait_cdf[1].seconds = x),
+                ("wait_cdf[1].share", |d, x| d.variants[0].wait_cdf[1].share = x),
+                ("cost.orphaned", |d, x| d.variants[0].cost.orphaned = x),
+                ("bin_hours", |d, x| d.variants[0].over_time.bin_hours = x),
+                ("bins[2].refusals", |d, x| {
+                    d.variants[0].over_time.bins[2].refusals_per_hour = x;
+                }),
+                ("bins[2].sandboxes.lost", |d, x| {
+                    d.variants[0].over_time.bins[2].sandboxes.lost = x;
+                }),
+                ("limit_sandboxes", |d, x| d.variants[0].limit_sandboxes = Some(x)),
+                ("total_cost, low end", |d, x| {
+                    d.variants[0].total_cost = Some(Estimate::new(1.0, x, 2.0));
+                }),
+                ("wait_p95, high end", |d, x| {
+                    d.variants[0].wait_p95 = Some(Estimate::new(1.0, 0.0, x));
+                }),
+                ("difference", |d, x| d.differences[0].estimate = Estimate::point(x)),
+            ];
+            for (place, change) in changes {
+                let text = error_after(|data| change(data, bad));
+                assert!(text.contains(place) && text.contains("finite"), "{place}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_and_order_are_checked() {
+        let text = error_after(|d| d.variants[1].cost.busy = -0.1);
+        assert!(text.contains("cost.busy is -0.1, outside its range"), "{text}");
+        let text = error_after(|d| d.variants[1].wait_cdf[1].share = 1.5);
+        assert!(text.contains("range of 0 to 1"), "{text}");
+        let text = error_after(|d| d.variants[1].wait_cdf[1].share = 0.1);
+        assert!(text.contains("wait_cdf[1] is out of order"), "{text}");
+        let text = error_after(|d| d.variants[1].over_time.bins[4].start_hours = 1.0);
+        assert!(text.contains("bins[4].start_hours is out of order"), "{text}");
+        let text = error_after(|d| d.variants[1].over_time.bin_hours = 0.0);
+        assert!(text.contains("bin_hours"), "{text}");
+        let text = error_after(|d| d.variants[1].wait_p95 = Some(Estimate::new(1.0, 2.0, 0.0)));
+        assert!(text.contains("its interval is out of order"), "{text}");
+    }
+
+    #[test]
+    fn names_are_checked() {
+        let text = error_after(|d| d.variants[2].name = d.variants[1].name.clone());
+        assert!(text.contains("two variants are named \"variant-1\""), "{text}");
+        for wrong in ["variant-0", "nobody"] {
+            let text = error_after(|d| d.differences[0].variant = wrong.into());
+            assert!(text.contains(wrong) && text.contains("hint"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sum_a_hair_below_zero_is_zero() {
+        let mut data = report(1, 1.0);
+        data.variants[0].cost.idle = -1e-15;
+        assert_eq!(check(&data), Ok(()));
+    }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Every number must be finite; [`render_svg`](crate::render_svg) and
 /// [`render_html`](crate::render_html) answer with an error that names the first one that is not.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReportData {
     /// Name of the scenario.
     pub scenario: String,

@@ -67,8 +67,10 @@ struct DifferenceRow<'a> {
 pub fn render_html(data: &ReportData) -> Result<String, ReportError> {
     check(data)?;
     let first = data.variants.first().map_or("", |variant| variant.name.as_str());
+    let compared = data.variants.len() > 1 && !data.differences.is_empty();
     let figures = Chart::ALL
         .into_iter()
+        .filter(|&chart| !data.variants.is_empty() && (compared || chart != Chart::Differences))
         .map(|chart| {
             let svg = render_inline(chart, data)?;
             Ok(Figure { title: chart.title(), reading: chart.reading(), svg })
@@ -223,6 +225,9 @@ fn certainty(data: &ReportData) -> Vec<String> {
             "One replication gives no interval, so nothing here says how much is chance.".into(),
         );
     }
+    if data.variants.len() < 2 {
+        return sentences;
+    }
     sentences.push(if data.common_random_numbers {
         "The variants saw the same arrivals and the same luck in each replication (common random \
          numbers), so their differences are taken pair by pair and are surer than the intervals of \
@@ -239,4 +244,140 @@ fn certainty(data: &ReportData) -> Vec<String> {
         ));
     }
     sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Difference, Estimate};
+    use crate::test_data::report;
+
+    #[test]
+    fn the_page_is_complete_and_in_order() {
+        let page = render_html(&report(3, 1.0)).unwrap();
+        let mut last = 0;
+        for part in [
+            "<h1>How many warm?</h1>",
+            "One is enough.",
+            "<h2>The comparison</h2>",
+            "Figure 1",
+            "Figure 6",
+            "<h2>The differences</h2>",
+            "<h2>How sure this is</h2>",
+            "run 20 times",
+            "Student&#39;s t over replications",
+            "common random numbers",
+            "Arrivals are Poisson.",
+            "Seed 42.",
+            "compare office-day.toml",
+            "<details>",
+            "replications = 20",
+            "</html>",
+        ] {
+            let at = page[last..].find(part);
+            assert!(at.is_some(), "{part} is missing or out of order");
+            last += at.unwrap_or(0);
+        }
+    }
+
+    #[test]
+    fn every_text_is_escaped() {
+        let evil = "</pre><script>alert('x')</script> & \"q\"";
+        let mut data = report(2, 1.0);
+        data.scenario = evil.into();
+        data.question = evil.into();
+        data.answer = evil.into();
+        data.command = evil.into();
+        data.scenario_text = evil.into();
+        data.interval_method = evil.into();
+        data.assumptions = vec![evil.into()];
+        for variant in &mut data.variants {
+            variant.name.push_str(evil);
+            variant.overrides = vec![evil.into()];
+            variant.measures[0].name = evil.into();
+            variant.measures[0].unit = evil.into();
+        }
+        data.differences[0].variant = data.variants[1].name.clone();
+        data.differences[0].measure = evil.into();
+        data.differences[0].unit = evil.into();
+        let page = render_html(&data).unwrap();
+        assert!(!page.contains("<script") && !page.contains("alert('x')</"));
+        assert_eq!(page.matches("</pre>").count(), 2, "only the page's own");
+        assert!(page.matches("&lt;script").count() + page.matches("&#60;script").count() > 12);
+    }
+
+    #[test]
+    fn the_page_needs_nothing_but_itself() {
+        let page = render_html(&report(3, 1.0)).unwrap();
+        for outside in ["src=", "href=", "url(", "@import", "<script", "<link"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        let addresses = page.matches("://").count();
+        assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count());
+    }
+
+    #[test]
+    fn the_same_data_give_the_same_page() {
+        assert_eq!(render_html(&report(4, 1.0)).unwrap(), render_html(&report(4, 1.0)).unwrap());
+    }
+
+    #[test]
+    fn any_number_of_variants_and_any_size_of_numbers_makes_a_page() {
+        for count in [0, 1, 2, 8, 12] {
+            for scale in [0.0, 1e-9, 1.0, 1e12] {
+                let page = render_html(&report(count, scale)).unwrap();
+                assert!(!page.contains("NaN"), "{count} at {scale}");
+                assert_eq!(page.contains("Figure 6"), count > 1, "{count}");
+                assert_eq!(page.contains("Figure 5"), count > 0, "{count}");
+            }
+        }
+    }
+
+    fn best_of(means: &[f64], differences: &[(f64, f64)], better: Better) -> Option<usize> {
+        let mut data = report(means.len(), 1.0);
+        for (variant, mean) in data.variants.iter_mut().zip(means) {
+            variant.measures[0].estimate = Some(Estimate::point(*mean));
+        }
+        data.differences = differences
+            .iter()
+            .enumerate()
+            .map(|(i, &(low, high))| Difference {
+                estimate: Estimate::new((low + high) / 2.0, low, high),
+                better,
+                ..data.differences[i].clone()
+            })
+            .collect();
+        best(&data, "exposed wait", "s")
+    }
+
+    #[test]
+    fn best_is_said_only_where_the_interval_excludes_zero() {
+        let lower = Better::Lower;
+        assert_eq!(best_of(&[3.0, 1.0, 2.0], &[(-3.0, -1.0), (-2.0, 0.5)], lower), Some(1));
+        assert_eq!(best_of(&[3.0, 1.0, 2.0], &[(-4.0, 0.5), (-2.0, 0.5)], lower), None);
+        assert_eq!(best_of(&[1.0, 3.0, 2.0], &[(1.0, 3.0), (0.5, 1.5)], lower), Some(0));
+        assert_eq!(best_of(&[1.0, 3.0, 2.0], &[(1.0, 3.0), (-0.5, 2.5)], lower), None);
+        assert_eq!(best_of(&[1.0, 3.0], &[(1.0, 3.0)], Better::Higher), Some(1));
+        assert_eq!(best_of(&[1.0, 3.0], &[(1.0, 3.0)], Better::Neither), None);
+    }
+
+    #[test]
+    fn a_verdict_is_in_words() {
+        let page = render_html(&report(2, 1.0)).unwrap();
+        assert!(page.contains(">better</td>") && page.contains("variant-1</td>"));
+        assert!(page.contains("[\u{2212}2.00, \u{2212}0.50]"));
+    }
+
+    #[test]
+    fn one_replication_is_not_passed_off_as_sure() {
+        let mut data = report(1, 1.0);
+        data.replications = 1;
+        assert!(render_html(&data).unwrap().contains("One replication gives no interval"));
+    }
+
+    #[test]
+    fn percents_have_no_needless_decimals() {
+        assert_eq!(percent(0.95), "95 %");
+        assert_eq!(percent(0.999), "99.9 %");
+    }
 }

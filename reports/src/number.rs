@@ -51,9 +51,14 @@ pub(crate) fn signed(value: f64, decimals: usize) -> String {
     if value > 0.0 && !is_zero { format!("+{text}") } else { text }
 }
 
-/// A number by itself, with about three significant digits.
+/// A number by itself, with at most three significant digits behind the point.
 pub(crate) fn plain(value: f64) -> String {
-    fixed(value, decimals_for(value, 3).min(if value.abs() < 0.01 { 6 } else { 3 }))
+    let text = fixed(value, decimals_for(value, 3));
+    if text.contains('.') && !text.contains('\u{d7}') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
 }
 
 /// A tick label: as many decimals as the step between ticks needs.
@@ -85,7 +90,7 @@ fn with(estimate: &Estimate, write: fn(f64, usize) -> String) -> String {
     let Some((low, high)) = estimate.interval else {
         return write(estimate.mean, decimals_for(estimate.mean, 3));
     };
-    let half = (high - low) / 2.0;
+    let half = high / 2.0 - low / 2.0;
     let decimals = if half > 0.0 { decimals_for(half, 2) } else { decimals_for(estimate.mean, 3) };
     let centre = low + half;
     if (estimate.mean - centre).abs() <= 0.02 * half + f64::EPSILON * estimate.mean.abs() {
@@ -108,7 +113,7 @@ fn interval_around(
 /// The mean of a difference alone, with as many digits as `ends` shows.
 pub(crate) fn difference_mean(estimate: &Estimate) -> String {
     let size = match estimate.interval {
-        Some((low, high)) if high > low => (high - low) / 2.0,
+        Some((low, high)) if high > low => high / 2.0 - low / 2.0,
         _ => return signed(estimate.mean, decimals_for(estimate.mean, 3)),
     };
     signed(estimate.mean, decimals_for(size, 2))
@@ -119,7 +124,7 @@ pub(crate) fn ends(estimate: &Estimate) -> String {
     match estimate.interval {
         None => "\u{2013}".into(),
         Some((low, high)) => {
-            let decimals = decimals_for((high - low) / 2.0, 2);
+            let decimals = decimals_for(high / 2.0 - low / 2.0, 2);
             format!("[{}, {}]", signed(low, decimals), signed(high, decimals))
         }
     }
@@ -168,6 +173,14 @@ mod tests {
         assert_eq!(difference(&Estimate::new(-3.0, -4.0, -2.0)), "\u{2212}3.0 \u{b1} 1.0");
         assert_eq!(ends(&Estimate::new(3.0, 2.0, 4.0)), "[+2.0, +4.0]");
         assert_eq!(ends(&Estimate::point(3.0)), "\u{2013}");
+    }
+
+    #[test]
+    fn a_plain_number_has_no_trailing_zeros() {
+        assert_eq!(plain(10.0), "10");
+        assert_eq!(plain(0.1), "0.1");
+        assert_eq!(plain(2.345), "2.35");
+        assert_eq!(plain(0.0), "0");
     }
 
     #[test]

@@ -1,15 +1,52 @@
 //! A discrete-event simulator that runs sandpool's scheduler against a simulated provider.
 
+mod agenda;
 mod daytona;
+mod engine;
+mod measure;
+mod output;
 mod random;
 mod scenario;
 mod stats;
 mod verify;
 mod workload;
 
-pub use daytona::{Answered, Change, Cloud, CreateRequest, Ending, Finished, Key, Labels, Latencies, Listing, Machine, OtherTenants, Outage, Preparation, Profile, RateLimits, Refusal, Sandbox, State, Tally, Usability, VerbFaults};
-pub use random::{Distribution, DistributionError, Purpose, Stream, StreamFamily, WeightError, Weighted};
-pub use scenario::{Crashes, Expectation, LoadError, Mistake, PolicyBlock, Prices, Scenario, ScenarioErrors, Template, Variant, WarmUp, load, parse, parse_policy_block, parse_with_measures, to_policy_block};
-pub use stats::{BinnedTimeWeighted, CONFIDENCE, Direction, Histogram, Interval, MIN_REPLICATIONS, Mser5Error, Running, Stopping, StoppingError, StoppingRule, TimeWeighted, jain_index, mser5, paired_difference, paired_quantile_difference, quantile_interval, quantile_of_sorted, t_quantile};
-pub use verify::{BoundedQueue, Case, DeterministicPatience, ExponentialPatience, FormulaError, InfinitePatience, Patience, Quantity, SMALLEST_COMPARED, cold_start_probability, erlang_a, erlang_b, erlang_c, mean_in_infinite_server, mean_wait_single_server, oracle_cases, patience_of_fixed_length, queue_of_bounded_length, sojourn_quantile_mm1};
-pub use workload::{Accounts, Arrivals, Conversation, DrawnColumn, ExecutePlan, ReplayOptions, Source, Trace, TraceErrors, TraceMistake, TraceOptions, TraceProblem, TraceTimes, TurnPlan, Workload, WorkloadError};
+pub use daytona::{
+    Answered, Change, Cloud, CreateRequest, Ending, Finished, Key, Labels, Latencies, Listing,
+    Machine, OtherTenants, Outage, Preparation, Profile, RateLimits, Refusal, Sandbox, State,
+    Tally, Usability, VerbFaults,
+};
+pub use engine::{Journal, Line, Outcome, RunOptions, VirtualClock, What, run};
+pub use measure::Measures;
+pub use output::{
+    Better, Bin, Cause, CauseCost, CdfPoint, CsvError, Detail, Difference, FORMAT, FolderError,
+    MANIFEST, MEASURES, Measure, MeasureId, MeasureInfo, Missed, Observed, ObservedVariant,
+    OutputFile, Results, ResultsError, Setting, Unit, UnknownMeasure, VariantResult, Verdict,
+    check_expectations, check_target, closest_measure, csv_files, interval_of, measures_markdown,
+    summarise, terminal_tables, write_folder,
+};
+pub use random::{
+    Distribution, DistributionError, Purpose, Stream, StreamFamily, WeightError, Weighted,
+};
+pub use scenario::{
+    Crashes, Expectation, LoadError, Mistake, PolicyBlock, Prices, Scenario, ScenarioDiagnostic,
+    ScenarioErrors, Template, Variant, WarmUp, load, parse, parse_policy_block,
+    parse_with_measures, reference_markdown, render_mistakes, schema, to_policy_block,
+};
+pub use stats::{
+    BinnedTimeWeighted, CONFIDENCE, Direction, Histogram, Interval, MIN_REPLICATIONS, Mser5Error,
+    Running, Stopping, StoppingError, StoppingRule, TimeWeighted, jain_index, mser5,
+    paired_difference, paired_quantile_difference, quantile_interval, quantile_of_sorted,
+    t_quantile,
+};
+pub use verify::{
+    BoundedQueue, Case, DeterministicPatience, ExponentialPatience, FormulaError, InfinitePatience,
+    Patience, Quantity, SMALLEST_COMPARED, cold_start_probability, erlang_a, erlang_b, erlang_c,
+    mean_in_infinite_server, mean_wait_single_server, oracle_cases, patience_of_fixed_length,
+    queue_of_bounded_length, sojourn_quantile_mm1,
+};
+pub use workload::{
+    Accounts, Arrivals, Conversation, DrawnColumn, ExecutePlan, ReplayOptions, Source, Trace,
+    TraceErrors, TraceMistake, TraceOptions, TraceProblem, TraceTimes, TurnPlan, Workload,
+    WorkloadError,
+};

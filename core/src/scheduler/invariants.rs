@@ -268,7 +268,7 @@ impl Scheduler {
             );
             if claim.state == ClaimState::Waiting && claim.blocked {
                 ensure!(
-                    claim.patience_at > self.now,
+                    claim.patience_at >= self.now,
                     "claim {id} waits beyond its patience ({} < {})",
                     claim.patience_at,
                     self.now
@@ -276,7 +276,7 @@ impl Scheduler {
             }
             if claim.state == ClaimState::Admitted {
                 ensure!(
-                    claim.start_deadline > self.now,
+                    claim.start_deadline >= self.now,
                     "claim {id} waits for its start beyond the bound"
                 );
             }
@@ -315,7 +315,16 @@ impl Scheduler {
             return Ok(());
         }
         if let Some(id) = self.admissible_waiter() {
-            return Err(format!("claim {id} fits and waits"));
+            let claim = &self.claims[id];
+            return Err(format!(
+                "claim {id} (blocked: {}, class {}, {:?}) fits and waits; {:?}, pledged {}, surplus {}",
+                claim.blocked,
+                claim.class,
+                self.tier(claim.account, claim.class),
+                self.capacity(),
+                self.ledger.pledged,
+                self.class(claim.class).surplus(),
+            ));
         }
         for &id in &self.swaps {
             let claim = &self.claims[id];

@@ -71,8 +71,8 @@ impl Plan {
 }
 
 impl Scheduler {
-    /// Takes what blocked claims need and may have. Gives whether something came free at once, so
-    /// that admission is worth another look.
+    /// Takes what blocked claims need and may have. Gives whether anything was taken, so that
+    /// admission is worth another look.
     pub(super) fn relieve(&mut self) -> bool {
         self.ledger.pledged = Resources::ZERO;
         let waiting = self.queue.blocked() + self.swaps.len();
@@ -100,11 +100,13 @@ impl Scheduler {
             self.plan_for(id, &mut plan, &mut hopeless);
         }
         self.ledger.pledged = plan.pledged;
-        let mut at_once = false;
+        // Whatever was taken changes who holds what, and with it under which rule others wait: all
+        // are looked at again.
+        let anything = !plan.taken.is_empty();
         for victim in plan.taken {
-            at_once |= self.take(victim);
+            self.take(victim);
         }
-        at_once
+        anything
     }
 
     fn can_anything_be_taken(&self) -> bool {
@@ -154,16 +156,12 @@ impl Scheduler {
         plan: &Plan,
     ) -> Option<Vec<Victim>> {
         let claim = &self.claims[id];
-        let class = claim.class;
         let at_once = claim.cannot_wait.is_some();
         let mut chosen: Vec<Victim> = Vec::new();
-        let (mut free, mut surplus) = (plan.free, plan.surplus.clone());
         let mut enough = false;
         let mut consider = |victim: Victim| -> bool {
-            self.apply(victim, class, &mut free, &mut surplus);
             chosen.push(victim);
-            let room = Room { free, surplus: surplus[class.0 as usize] };
-            enough = self.is_admissible(class, tier, exempt, &room);
+            enough = self.is_enough(id, exempt, plan, &chosen);
             enough
         };
         // The claim's own old sandbox comes first: nobody else loses anything.
@@ -184,21 +182,53 @@ impl Scheduler {
         let mut index = chosen.len().saturating_sub(1);
         while index > 0 {
             index -= 1;
-            let without = chosen[index];
+            let without = chosen.remove(index);
             // A handover changes what the others mean.
-            if matches!(without, Victim::HandedOver(_)) {
-                continue;
-            }
-            let (mut free, mut surplus) = (plan.free, plan.surplus.clone());
-            for &victim in chosen.iter().filter(|&&victim| victim != without) {
-                self.apply(victim, class, &mut free, &mut surplus);
-            }
-            let room = Room { free, surplus: surplus[class.0 as usize] };
-            if self.is_admissible(class, tier, exempt, &room) {
-                chosen.remove(index);
+            if matches!(without, Victim::HandedOver(_))
+                || !self.is_enough(id, exempt, plan, &chosen)
+            {
+                chosen.insert(index, without);
             }
         }
         Some(chosen)
+    }
+
+    /// Whether the claim is admissible once these are taken. What is taken from its own account
+    /// also lowers what the account holds.
+    fn is_enough(&self, id: ClaimId, exempt: bool, plan: &Plan, chosen: &[Victim]) -> bool {
+        let claim = &self.claims[id];
+        let (mut free, mut surplus) = (plan.free, plan.surplus.clone());
+        let (mut more, mut memory) = plan.promised_to(claim.account);
+        for &victim in chosen {
+            self.apply(victim, claim.class, &mut free, &mut surplus);
+            if let Some((account, class)) = self.holder(victim, claim.swap)
+                && account == claim.account
+            {
+                more -= 1;
+                memory -= self.class(class).resources.memory_mb;
+            }
+        }
+        let tier = self.tier_of_claim(id, more, memory);
+        let room = Room { free, surplus: surplus[claim.class.0 as usize] };
+        self.is_admissible(claim.class, tier, exempt, &room)
+    }
+
+    /// Whose holding a victim is. A swap's own old sandbox is left out already where the swap is
+    /// judged.
+    fn holder(&self, victim: Victim, swap: bool) -> Option<(AccountId, ClassId)> {
+        match victim {
+            Victim::Warm(_) | Victim::SpareStart(_) => None,
+            Victim::Speculative(id) | Victim::HandedOver(id) => {
+                let claim = &self.claims[id];
+                Some((claim.account, claim.class))
+            }
+            Victim::Idle(id) => {
+                let sandbox = &self.sandboxes[id];
+                let conversation = self.conversation_ref(sandbox.conversation?)?;
+                let own = swap && conversation.turn.is_some();
+                (!own).then_some((conversation.account, sandbox.class))
+            }
+        }
     }
 
     /// Offers what may be taken for the claim, best first, until `consider` says that it is enough.
@@ -299,31 +329,21 @@ impl Scheduler {
         }
     }
 
-    /// Takes a victim. Gives whether something came free at once.
-    fn take(&mut self, victim: Victim) -> bool {
+    fn take(&mut self, victim: Victim) {
         match victim {
-            Victim::Warm(id) => {
-                self.destroy(id, Reason::Evicted, Actor::Scheduler);
-                false
-            }
-            Victim::SpareStart(id) => {
-                self.doom(id);
-                false
-            }
+            Victim::Warm(id) => self.destroy(id, Reason::Evicted, Actor::Scheduler),
+            Victim::SpareStart(id) => self.doom(id),
             Victim::HandedOver(id) => {
                 if let Some(sandbox) = self.take_admission_back(id, Reason::Revoked) {
                     self.is_free(sandbox);
                 }
-                true
             }
             Victim::Speculative(id) => {
                 let start = self.claims[id].start;
-                let was_unstarted =
-                    self.claims[id].state == ClaimState::Admitted && start.is_none();
                 match self.take_admission_back(id, Reason::Revoked) {
                     Some(sandbox) => self.destroy(sandbox, Reason::Revoked, Actor::Scheduler),
+                    // Unless its start passed to an unstarted claim, which frees as much.
                     None => {
-                        // Its start may have passed to an unstarted claim, which frees as much.
                         if let Some(start) = start
                             && self.sandboxes[start].cause.is_none()
                         {
@@ -331,7 +351,6 @@ impl Scheduler {
                         }
                     }
                 }
-                was_unstarted
             }
             Victim::Idle(id) => {
                 self.tell_sandbox(
@@ -343,7 +362,6 @@ impl Scheduler {
                     Span::ZERO,
                 );
                 self.destroy(id, Reason::Reclaimed, Actor::Scheduler);
-                false
             }
         }
     }

@@ -39,6 +39,14 @@ pub(crate) fn vertical(canvas: &mut Canvas<'_>, plot: &Area, scale: &Scale) {
     }
 }
 
+/// Horizontal grid lines alone, for a plot that shares its labels with the one on its left.
+pub(crate) fn vertical_grid(canvas: &mut Canvas<'_>, plot: &Area, scale: &Scale) {
+    for tick in &scale.ticks {
+        let y = scale.at(tick.value);
+        canvas.line((plot.left, y), (plot.right, y), GRID_LINE);
+    }
+}
+
 /// The title of a vertical axis, written above it so that nobody has to turn their head.
 pub(crate) fn vertical_title(canvas: &mut Canvas<'_>, plot: &Area, title: &str) {
     let at = (plot.left, plot.top - 15.0);

@@ -1,7 +1,7 @@
 //! A sheet to draw on, in pixels with a tenth of a pixel's precision, over the SVG backend of the
 //! drawing library.
 
-use super::style::{AreaLook, FONT, Hatch, INK, Marker, PAPER, Tone};
+use super::style::{AreaLook, FONT, Hatch, MUTED, Marker, PAPER, Tone};
 use crate::error::ChartError;
 use plotters::backend::{DrawingBackend, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -18,6 +18,12 @@ const FONT_SCALE: f64 = 1.24;
 
 /// Gap between the lines of a hatching, pixels.
 const HATCH_GAP: f64 = 5.0;
+
+/// Half the length of the bar at an interval's end, pixels.
+pub(crate) const CAP: f64 = 4.0;
+
+/// An interval's end so near to its mark would be half hidden by it, pixels.
+const MARK_REACH: f64 = 8.0;
 
 /// A point, pixels from the upper left.
 pub(crate) type Point = (f64, f64);
@@ -266,7 +272,7 @@ impl Canvas<'_> {
     fn hatch(&mut self, columns: &[Area], on: Tone, slope: f64) {
         let (r, g, b) = on.light;
         let dark = u32::from(r) * 2 + u32::from(g) * 5 + u32::from(b) < 110 * 8;
-        let stroke = Stroke::solid(if dark { PAPER } else { INK }, 0.9);
+        let stroke = Stroke::solid(if dark { PAPER } else { MUTED }, 0.9);
         let sums = columns.iter().filter(|c| c.height() >= 0.05).flat_map(|c| {
             [
                 c.left + slope * c.top,
@@ -334,6 +340,9 @@ impl Canvas<'_> {
                 if hollow || marker == Marker::Ring {
                     self.circle(at, radius - 1.7, PAPER);
                 }
+                if !hollow && marker == Marker::Ring {
+                    self.circle(at, 0.36 * radius, tone);
+                }
             }
             Marker::Cross | Marker::Plus => {
                 let r = radius * 1.1;
@@ -358,6 +367,26 @@ impl Canvas<'_> {
                         ring(r).into_iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
                     self.polygon(&outline, tone);
                 }
+            }
+        }
+    }
+
+    /// A horizontal interval around a mark, with a bar at each end that the mark does not hide.
+    pub(crate) fn interval_across(&mut self, at: Point, ends: (f64, f64), stroke: Stroke) {
+        self.line((ends.0, at.1), (ends.1, at.1), stroke);
+        for end in [ends.0, ends.1] {
+            if (end - at.0).abs() > MARK_REACH {
+                self.line((end, at.1 - CAP), (end, at.1 + CAP), stroke);
+            }
+        }
+    }
+
+    /// The same, upright.
+    pub(crate) fn interval_upright(&mut self, at: Point, ends: (f64, f64), stroke: Stroke) {
+        self.line((at.0, ends.0), (at.0, ends.1), stroke);
+        for end in [ends.0, ends.1] {
+            if (end - at.1).abs() > MARK_REACH {
+                self.line((at.0 - CAP, end), (at.0 + CAP, end), stroke);
             }
         }
     }
@@ -435,7 +464,7 @@ fn dashes(points: &[Point], pattern: &[f64]) -> Vec<Vec<Point>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::style::{IDLE, LOST, STARTING};
+    use crate::chart::style::{IDLE, INK, LOST, STARTING};
 
     fn length(pieces: &[Vec<Point>]) -> f64 {
         pieces

@@ -1,7 +1,7 @@
 //! Cost against the 95th percentile of the exposed wait: a mark with two intervals a variant.
 
 use super::axes;
-use super::canvas::{Anchor, Area, Canvas, Font, Point, Stroke};
+use super::canvas::{Anchor, Area, CAP, Canvas, Font, Point, Stroke};
 use super::scale::Scale;
 use super::style::{self, AXIS, INK, MUTED, TEXT_SIZE};
 use super::text;
@@ -10,8 +10,6 @@ use crate::data::{Estimate, ReportData};
 const PLOT_HEIGHT: f64 = 340.0;
 /// Most pixels for a name beside its mark.
 const NAME_WIDTH: f64 = 190.0;
-/// Half the length of the bar at an interval's end, pixels.
-const CAP: f64 = 4.0;
 const LINE_HEIGHT: f64 = 15.0;
 
 pub(super) fn height(_: &ReportData) -> f64 {
@@ -101,15 +99,9 @@ fn around<'a>(estimates: impl Iterator<Item = &'a Estimate> + Clone, ticks: usiz
 fn draw_intervals(canvas: &mut Canvas<'_>, mark: &Mark) {
     let look = style::variant(mark.index);
     let stroke = Stroke::solid(look.tone, 1.5);
-    let ((x, y), reach) = (mark.at, mark.reach);
-    canvas.line((reach.left, y), (reach.right, y), stroke);
-    canvas.line((x, reach.top), (x, reach.bottom), stroke);
-    for end in [reach.left, reach.right] {
-        canvas.line((end, y - CAP), (end, y + CAP), stroke);
-    }
-    for end in [reach.top, reach.bottom] {
-        canvas.line((x - CAP, end), (x + CAP, end), stroke);
-    }
+    let reach = mark.reach;
+    canvas.interval_across(mark.at, (reach.left, reach.right), stroke);
+    canvas.interval_upright(mark.at, (reach.top, reach.bottom), stroke);
 }
 
 /// Writes each name where it hides least: beside its mark, else further away with a thin line to it.
@@ -140,41 +132,45 @@ fn draw_names(canvas: &mut Canvas<'_>, plot: &Area, marks: &[Mark], data: &Repor
     }
 }
 
+/// Steps from a mark to the middle of its name: right, down; in halves of the name's size plus a
+/// distance.
+const DIRECTIONS: [(f64, f64); 8] = [
+    (1.0, -1.0),
+    (1.0, 1.0),
+    (-1.0, -1.0),
+    (-1.0, 1.0),
+    (1.0, 0.0),
+    (-1.0, 0.0),
+    (0.0, -1.0),
+    (0.0, 1.0),
+];
+
 /// The first of the places around a point, near before far, that lies in the plot and overlaps
 /// nothing; if there is none, the one that overlaps least.
 fn best_place(plot: &Area, (x, y): Point, (wide, high): (f64, f64), taken: &[Area]) -> Area {
+    let around = [10.0, 22.0, 40.0].into_iter().flat_map(|distance| {
+        DIRECTIONS.map(|(right, down)| {
+            (right * (distance + wide / 2.0), down * (distance * 0.6 + 3.0 + high / 2.0))
+        })
+    });
+    // Marks on one spot have their names in a column beside it.
+    let beside = (0..24).flat_map(|row| {
+        let down = f64::from(row) * (high + 2.0);
+        [(1.0, -down), (1.0, down), (-1.0, -down), (-1.0, down)]
+            .map(|(right, down)| (right * (30.0 + wide / 2.0), down))
+    });
     let mut best: Option<(f64, Area)> = None;
-    for distance in [10.0, 22.0, 40.0, 64.0, 96.0, 140.0] {
-        for (right, down) in [
-            (1.0, -1.0),
-            (1.0, 1.0),
-            (-1.0, -1.0),
-            (-1.0, 1.0),
-            (1.0, 0.0),
-            (-1.0, 0.0),
-            (0.0, -1.0),
-            (0.0, 1.0),
-        ] {
-            let centre = (
-                x + right * (distance + wide / 2.0),
-                y + down * (distance * 0.6 + 3.0 + high / 2.0),
-            );
-            let place = Area::new(
-                centre.0 - wide / 2.0,
-                centre.1 - high / 2.0,
-                centre.0 + wide / 2.0,
-                centre.1 + high / 2.0,
-            );
-            let inside = place.overlap(plot);
-            let outside = wide * high - inside;
-            let hidden: f64 = taken.iter().map(|area| area.overlap(&place)).sum();
-            let cost = 4.0 * outside + hidden;
-            if best.is_none_or(|(least, _)| cost < least - 0.5) {
-                best = Some((cost, place));
-            }
-            if cost < 0.5 {
-                return place;
-            }
+    for (right, down) in around.chain(beside) {
+        let (x, y) = (x + right, y + down);
+        let place = Area::new(x - wide / 2.0, y - high / 2.0, x + wide / 2.0, y + high / 2.0);
+        let outside = wide * high - place.overlap(plot);
+        let hidden: f64 = taken.iter().map(|area| area.overlap(&place)).sum();
+        let cost = 4.0 * outside + hidden;
+        if cost < 0.5 {
+            return place;
+        }
+        if best.is_none_or(|(least, _)| cost < least - 0.5) {
+            best = Some((cost, place));
         }
     }
     best.map_or(Area::new(x, y, x + wide, y + high), |(_, place)| place)

@@ -15,8 +15,10 @@ const HEAD: f64 = 26.0;
 const BETWEEN: f64 = 14.0;
 /// Most pixels for names on the left.
 const NAME_WIDTH: f64 = 200.0;
-/// Pixels for the numbers on the right.
-const NUMBER_WIDTH: f64 = 190.0;
+/// Fewest pixels for the numbers on the right.
+const NUMBER_WIDTH: f64 = 150.0;
+/// Pixels between a plot and its numbers.
+const NUMBER_GAP: f64 = 14.0;
 
 /// The differences in one measure, in the order of the variants.
 struct Group<'a> {
@@ -72,7 +74,12 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, area: Area, data: &ReportData) {
         .flat_map(|group| &group.rows)
         .map(|(_, d)| text::width(&text::cut(&d.variant, TEXT_SIZE, NAME_WIDTH), TEXT_SIZE))
         .fold(60.0, f64::max);
-    let (left, right) = (area.left + widest + 16.0, area.right - NUMBER_WIDTH);
+    let numbers = groups
+        .iter()
+        .flat_map(|group| &group.rows)
+        .map(|(_, d)| text::width(&number::difference(&d.estimate), TEXT_SIZE))
+        .fold(NUMBER_WIDTH, f64::max);
+    let (left, right) = (area.left + widest + 16.0, area.right - NUMBER_GAP - numbers);
     let from = text::cut(&first.name, SMALL_SIZE, 260.0);
     let note = format!("variant minus {from}, mean and confidence interval");
     let muted = Font::new(MUTED, SMALL_SIZE);
@@ -130,14 +137,11 @@ fn draw_group(canvas: &mut Canvas<'_>, area: &Area, plot: &Area, group: &Group<'
         let estimate = &difference.estimate;
         if let Some((low, high)) = estimate.interval {
             let stroke = Stroke::solid(look.tone, 2.0);
-            canvas.line((x.at(low), y), (x.at(high), y), stroke);
-            for end in [x.at(low), x.at(high)] {
-                canvas.line((end, y - 4.0), (end, y + 4.0), stroke);
-            }
+            canvas.interval_across((x.at(estimate.mean), y), (x.at(low), x.at(high)), stroke);
         }
         let hollow = !estimate.excludes_zero();
         canvas.marker((x.at(estimate.mean), y), look.marker, look.tone, 4.6, hollow);
         let numbers = number::difference(estimate);
-        canvas.text((plot.right + 14.0, y), Anchor::Start, font, &numbers);
+        canvas.text((plot.right + NUMBER_GAP, y), Anchor::Start, font, &numbers);
     }
 }

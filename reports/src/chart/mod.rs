@@ -86,21 +86,22 @@ impl Chart {
     pub const fn reading(self) -> &'static str {
         match self {
             Chart::WaitCdf => {
-                "A line at height 0.95 above 2 s says that 95 % of first executes waited at most \
-                 2 s, so a line further up and to the left is better; marks stand at half and at \
-                 95 %, and what a line lacks to 1 at the right edge was refused."
+                "A line that passes 0.95 at 2 s says that 95 % of first executes waited at most \
+                 2 s, so further up and to the left is better; marks stand at half and at 95 %, \
+                 and what a line lacks to 1 at the right edge was refused."
             }
             Chart::CostAgainstWait => {
-                "Each mark is one variant and its cross shows both confidence intervals; further \
-                 left is a shorter wait, further down is cheaper."
+                "Each mark is one variant and its cross shows both confidence intervals, where \
+                 they are wider than the mark; further left is a shorter wait, further down is cheaper."
             }
             Chart::CostByCause => {
                 "Each bar is the mean cost per simulated hour, split by what a sandbox was doing \
-                 while it was paid for; only the dark part at the left ran a command."
+                 while it was paid for; only the first part, busy, ran a command."
             }
             Chart::OverDay => {
-                "The upper lines count the claims waiting at a time, the lower ones the executes \
-                 refused per hour, both as means over replications."
+                "The upper plots count the claims waiting at a time, the lower ones the executes \
+                 refused per hour, both as means over replications; where each variant has its \
+                 own plot, the grey lines are the others."
             }
             Chart::States => {
                 "The height of a band is the mean number of sandboxes in that state; where the \
@@ -158,4 +159,234 @@ fn draw(chart: Chart, data: &ReportData, title_height: f64) -> Result<String, Ch
             Chart::Differences => differences::draw(canvas, area, data),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Estimate, VariantData};
+    use crate::test_data::report;
+
+    /// The documents of every chart.
+    fn all(data: &ReportData) -> Vec<(Chart, String)> {
+        Chart::ALL.into_iter().map(|chart| (chart, render_svg(chart, data).unwrap())).collect()
+    }
+
+    /// What the texts of a document say.
+    fn texts(svg: &str) -> Vec<String> {
+        svg.split("<text ")
+            .skip(1)
+            .map(|text| {
+                let start = text.find('>').unwrap() + 1;
+                text[start..text.find("</text>").unwrap()].trim().to_string()
+            })
+            .collect()
+    }
+
+    /// The numbers of an attribute, wherever it stands.
+    fn numbers(svg: &str, attribute: &str) -> Vec<f64> {
+        svg.split(&format!(" {attribute}=\""))
+            .skip(1)
+            .map(|rest| rest[..rest.find('"').unwrap()].parse().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn every_variant_is_named_where_it_is_drawn() {
+        for count in 1..=8 {
+            for (chart, svg) in all(&report(count, 1.0)) {
+                let texts = texts(&svg);
+                for index in 0..count {
+                    // A difference is that of a variant after the first.
+                    if chart == Chart::Differences && (index == 0 || count == 1) {
+                        continue;
+                    }
+                    let name = format!("variant-{index}");
+                    assert!(texts.contains(&name), "{chart:?} of {count} lacks {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_axis_says_its_unit() {
+        let data = report(2, 1.0);
+        for (chart, titles) in [
+            (Chart::WaitCdf, vec!["exposed wait (s;", "share of first executes"]),
+            (Chart::CostAgainstWait, vec!["exposed wait (s)", "($ per simulated hour)"]),
+            (Chart::CostByCause, vec!["($ per simulated hour)"]),
+            (Chart::OverDay, vec!["run (h)", "claims waiting (mean)", "executes (per hour)"]),
+            (Chart::States, vec!["run (h)", "sandboxes (mean number)"]),
+            (Chart::Differences, vec!["exposed wait (s)"]),
+        ] {
+            let texts = texts(&render_svg(chart, &data).unwrap());
+            for title in titles {
+                assert!(texts.iter().any(|text| text.contains(title)), "{chart:?}: {title}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_data_give_the_same_bytes() {
+        assert_eq!(all(&report(5, 1.0)), all(&report(5, 1.0)));
+    }
+
+    #[test]
+    fn markup_in_names_is_escaped() {
+        let mut data = report(2, 1.0);
+        data.variants[1].name = "a<b & \"c\"".into();
+        data.differences[0].variant = data.variants[1].name.clone();
+        for (chart, svg) in all(&data) {
+            assert!(svg.contains("a&lt;b &amp; &quot;c&quot;"), "{chart:?}");
+            assert!(!svg.contains("a<b"), "{chart:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_to_show_is_said_in_words() {
+        for (chart, svg) in all(&report(0, 1.0)) {
+            assert!(
+                svg.contains("no variant") || svg.contains("othing") || svg.contains("No variant"),
+                "{chart:?}"
+            );
+        }
+        let mut data = report(2, 1.0);
+        data.differences.clear();
+        for variant in &mut data.variants {
+            *variant = VariantData { name: variant.name.clone(), ..VariantData::default() };
+        }
+        for (chart, svg) in all(&data) {
+            assert!(texts(&svg).len() > 1, "{chart:?}");
+        }
+    }
+
+    #[test]
+    fn any_finite_size_of_numbers_stays_on_the_sheet() {
+        for scale in [0.0, 1e-300, 1e-12, 1e-3, 1e6, 1e100, 1e290] {
+            for count in [1, 3, 8] {
+                for (chart, svg) in all(&report(count, scale)) {
+                    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{chart:?} at {scale}");
+                    let (wide, high) = (numbers(&svg, "width")[0], numbers(&svg, "height")[0]);
+                    for (attribute, most) in
+                        [("x1", wide), ("x2", wide), ("y1", high), ("y2", high)]
+                    {
+                        for value in numbers(&svg, attribute) {
+                            let pixels = value / 10.0;
+                            assert!(
+                                (0.0..=most).contains(&pixels),
+                                "{chart:?} at {scale}: {attribute} {pixels}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_point_and_one_bin_are_enough() {
+        let mut data = report(2, 1.0);
+        for variant in &mut data.variants {
+            variant.wait_cdf.truncate(1);
+            variant.over_time.bins.truncate(1);
+            variant.total_cost = variant.total_cost.map(|e| Estimate::point(e.mean));
+        }
+        for (chart, svg) in all(&data) {
+            let shapes = svg.matches("<polyline").count()
+                + svg.matches("<polygon").count()
+                + svg.matches("<line").count();
+            assert!(shapes > 3, "{chart:?}");
+        }
+    }
+
+    #[test]
+    fn long_names_are_cut_and_more_than_eight_variants_are_drawn() {
+        let mut data = report(12, 1.0);
+        for index in 1..12 {
+            let name = format!("{index}{}", " a very long name indeed".repeat(30));
+            data.differences[index - 1].variant = name.clone();
+            data.variants[index].name = name;
+        }
+        for (chart, svg) in all(&data) {
+            for text in texts(&svg) {
+                let width = text::width(&text, style::SMALL_SIZE);
+                assert!(width < WIDTH - MARGIN, "{chart:?}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_refused_by_name() {
+        let mut data = report(2, 1.0);
+        data.variants[1].over_time.bins[3].waiting = f64::NAN;
+        let error = render_svg(Chart::WaitCdf, &data).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, ChartError::NotFinite { .. }));
+        assert!(text.contains("variant-1") && text.contains("bins[3].waiting"), "{text}");
+    }
+
+    #[test]
+    fn a_legend_stands_beside_the_plot_and_never_on_it() {
+        let svg = render_svg(Chart::WaitCdf, &report(8, 1.0)).unwrap();
+        let grid = svg.lines().filter(|line| line.contains("stroke=\"#E4E8EC\""));
+        let plot_right = grid.flat_map(|line| numbers(line, "x2")).fold(0.0, f64::max);
+        for line in svg.lines().collect::<Vec<_>>().windows(2) {
+            if line[0].starts_with("<text") && line[1].starts_with("variant-") {
+                assert!(numbers(line[0], "x")[0] > plot_right, "{}", line[1]);
+            }
+        }
+    }
+
+    /// Where the texts of a document stand, as wide as they may be.
+    fn boxes(svg: &str) -> Vec<(Area, String)> {
+        svg.split("<text ")
+            .skip(1)
+            .zip(texts(svg))
+            .map(|(element, text)| {
+                let element = format!(" {}", &element[..element.find('>').unwrap()]);
+                let pixels = |name| numbers(&element, name)[0] / 10.0;
+                let (x, y, size) = (pixels("x"), pixels("y"), pixels("font-size"));
+                // What is escaped is one character to a reader.
+                let shown = text.replace("&lt;", "<").replace("&amp;", "&");
+                let width = text::width(&shown, size);
+                let left = if element.contains("text-anchor=\"start\"") {
+                    x
+                } else if element.contains("text-anchor=\"end\"") {
+                    x - width
+                } else {
+                    x - width / 2.0
+                };
+                (Area::new(left, y - 0.4 * size, left + width, y + 0.4 * size), text)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn no_text_overlaps_another_or_leaves_the_sheet() {
+        for count in [1, 2, 4, 5, 8] {
+            for scale in [0.0, 1e-4, 1.0, 12_345.0, 1e9] {
+                for (chart, svg) in all(&report(count, scale)) {
+                    let sheet = Area::new(0.0, 0.0, WIDTH, numbers(&svg, "height")[0]);
+                    let boxes = boxes(&svg);
+                    for (i, (area, text)) in boxes.iter().enumerate() {
+                        let size = area.width() * area.height();
+                        let place = format!("{chart:?} of {count} at {scale}: {text}");
+                        assert!(area.overlap(&sheet) > size - 1.0, "{place} leaves the sheet");
+                        for (other, other_text) in &boxes[..i] {
+                            let common = area.overlap(other);
+                            assert!(common < 2.0, "{place} overlaps {other_text} by {common}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn file_names_are_unique() {
+        let names: Vec<&str> = Chart::ALL.iter().map(|chart| chart.file_name()).collect();
+        for (i, name) in names.iter().enumerate() {
+            assert!(name.ends_with(".svg") && !names[..i].contains(name), "{name}");
+        }
+    }
 }

@@ -68,18 +68,23 @@ impl Scale {
     /// A scale from an honest zero that turns from linear to logarithmic around `bend`. The map is
     /// the inverse hyperbolic sine of value / bend.
     pub(crate) fn symmetric_log(high: f64, bend: f64) -> Self {
-        let high = if high > bend { high } else { bend };
+        let high = high.clamp(bend, 1e300);
         let mut ticks = vec![Tick { value: 0.0, label: "0".into() }];
-        let mut decade = 10_f64.powf(bend.log10().round());
-        while decade <= high * 1.000_001 && ticks.len() < 700 {
-            for multiple in [1.0, 3.0] {
-                let value = decade * multiple;
+        let first = bend.log10().round();
+        let decades = high.log10() - first;
+        // Over many powers of ten only some of them can have a tick.
+        let stride = (decades / 10.0).ceil().max(1.0);
+        let multiples: &[f64] = if stride > 1.0 { &[1.0] } else { &[1.0, 3.0] };
+        let mut exponent = first;
+        while exponent <= first + decades + 1e-9 {
+            for multiple in multiples {
+                let value = 10_f64.powf(exponent) * multiple;
                 if value >= bend * 0.999_999 && value <= high * 1.000_001 {
                     let decimals = number::decimals_for(value, 1);
                     ticks.push(Tick { value, label: number::fixed(value, decimals) });
                 }
             }
-            decade *= 10.0;
+            exponent += stride;
         }
         Self { low: 0.0, high, from: 0.0, to: 1.0, bend: Some(bend), ticks }
     }
@@ -92,6 +97,7 @@ impl Scale {
 
     /// The pixel of a number; what lies outside the scale is put at its end.
     pub(crate) fn at(&self, value: f64) -> f64 {
+        let value = value.clamp(self.low, self.high);
         let (low, high, value) = match self.bend {
             None => (self.low, self.high, value),
             Some(bend) => {

@@ -19,8 +19,11 @@ const LONE_PLOT_HEIGHT: f64 = 280.0;
 const BETWEEN: f64 = 30.0;
 const LIMIT_LINE: Stroke = Stroke { tone: INK, width: 1.6, dash: &[6.0, 4.0] };
 
+/// The name of a group of states, its look, and its count.
+type Band = (&'static str, AreaLook, fn(&StateCounts) -> f64);
+
 /// From the bottom of the stack to its top.
-const STACK: [(&str, AreaLook, fn(&StateCounts) -> f64); 6] = [
+const STACK: [Band; 6] = [
     ("in use (assigned, busy)", style::BUSY, |s| s.in_use),
     ("idle", style::IDLE, |s| s.idle),
     ("warm", style::WARM, |s| s.warm),
@@ -62,7 +65,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, area: Area, data: &ReportData) {
     let end = stacks.iter().filter_map(|s| s.last()).map(|s| s.end_hours).fold(0.0, f64::max);
     let highest = stacks.iter().flatten().map(|s| s.bin.sandboxes.total()).fold(0.0, f64::max);
     let limit = data.variants.iter().filter_map(|v| v.limit_sandboxes).fold(0.0, f64::max);
-    let scale = Scale::linear(0.0, highest.max(limit), 5);
+    let scale = Scale::linear(0.0, highest.max(limit), 6);
     let count = data.variants.len();
     let across = columns(count);
     let label_width = axes::left_of(&scale);

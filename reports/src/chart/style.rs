@@ -63,7 +63,7 @@ pub(crate) enum Marker {
     Cross,
     /// An upright cross.
     Plus,
-    /// A circle that is not filled.
+    /// A circle with a point in it.
     Ring,
 }
 
@@ -71,13 +71,13 @@ pub(crate) enum Marker {
 /// darkest and the only solid line.
 pub(crate) const VARIANTS: [VariantLook; 8] = [
     look(tone(0x1F_2A37, 0xF2_F5F8), &[], Marker::Circle),
-    look(tone(0xC8_500A, 0xF0_8A4B), &[9.0, 4.0], Marker::Square),
-    look(tone(0x3E_A2DA, 0x4F_B3EA), &[2.5, 3.0], Marker::Triangle),
-    look(tone(0x6D_1F66, 0xC4_82C4), &[11.0, 3.5, 2.5, 3.5], Marker::Diamond),
-    look(tone(0xD9_A00F, 0xE6_C34D), &[5.0, 3.0], Marker::Wedge),
-    look(tone(0x00_6A50, 0x3F_B08E), &[14.0, 4.0], Marker::Cross),
-    look(tone(0xB4_92C8, 0xB0_A0E0), &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0], Marker::Plus),
-    look(tone(0x6E_7985, 0x92_9DA8), &[4.0, 5.0], Marker::Ring),
+    look(tone(0xC8_500A, 0xE8_803F), &[9.0, 4.0], Marker::Square),
+    look(tone(0x3E_A2DA, 0x4F_A9F0), &[2.5, 3.0], Marker::Triangle),
+    look(tone(0x6D_1F66, 0xB8_6FC0), &[11.0, 3.5, 2.5, 3.5], Marker::Diamond),
+    look(tone(0xD9_A00F, 0xF0_D060), &[5.0, 3.0], Marker::Wedge),
+    look(tone(0x00_6A50, 0x2F_A07A), &[14.0, 4.0], Marker::Cross),
+    look(tone(0xC9_9AB0, 0xDD_B2CB), &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0], Marker::Plus),
+    look(tone(0x6E_7985, 0x8F_99A3), &[4.0, 5.0], Marker::Ring),
 ];
 
 const fn look(tone: Tone, dash: &'static [f64], marker: Marker) -> VariantLook {
@@ -133,7 +133,7 @@ pub(crate) const STARTING: AreaLook = area(tone(0xF6_DFA6, 0x70_5C2C), Hatch::Ri
 /// Bound and never used.
 pub(crate) const NEVER_USED: AreaLook = area(tone(0x7C_4A86, 0xC2_9ACB), Hatch::Falling);
 /// Deleting.
-pub(crate) const DESTROYING: AreaLook = area(tone(0xA2_A9B0, 0x7C_858E), Hatch::Falling);
+pub(crate) const DESTROYING: AreaLook = area(tone(0xA2_A9B0, 0x98_A1AA), Hatch::Plain);
 /// Orphaned, in limbo, failed or dead.
 pub(crate) const LOST: AreaLook = area(tone(0x2B_2B33, 0xF0_D9D9), Hatch::Crossed);
 
@@ -268,9 +268,9 @@ mod tests {
 
     #[test]
     fn the_first_four_variants_differ_in_grey() {
-        for i in 0..4 {
-            for j in 0..i {
-                let (a, b) = (VARIANTS[i].tone.light, VARIANTS[j].tone.light);
+        let colours: Vec<_> = VARIANTS[..4].iter().map(|look| look.tone.light).collect();
+        for (i, &a) in colours.iter().enumerate() {
+            for &b in &colours[..i] {
                 let apart = (lightness(a) - lightness(b)).abs();
                 assert!(apart >= 8.0, "{} and {}: {apart}", hex(a), hex(b));
             }

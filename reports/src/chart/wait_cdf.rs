@@ -75,17 +75,23 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, area: Area, data: &ReportData) {
     legend::column(canvas, plot.right + 24.0, plot.top, &data.variants);
 }
 
+/// Steps smaller than this, pixels, are drawn as a slope: between close points it is as true as a
+/// step and much calmer.
+const STEP_SEEN: f64 = 9.0;
+
 /// The steps of a distribution: it rises at each of its points, and is flat after the last one.
 fn staircase(points: &[CdfPoint], x: &Scale, y: &Scale, right: f64) -> Vec<Point> {
     let mut path: Vec<Point> = vec![(x.at(points[0].seconds), y.at(0.0))];
-    let mut share = 0.0;
+    let mut last = path[0];
     for point in points {
-        let at = x.at(point.seconds);
-        path.push((at, y.at(share)));
-        path.push((at, y.at(point.share)));
-        share = point.share;
+        let next = (x.at(point.seconds), y.at(point.share));
+        if (next.0 - last.0).abs() > STEP_SEEN && (next.1 - last.1).abs() > STEP_SEEN {
+            path.push((next.0, last.1));
+        }
+        path.push(next);
+        last = next;
     }
-    path.push((right, y.at(share)));
+    path.push((right, last.1));
     simplified(path)
 }
 

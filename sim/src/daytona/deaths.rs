@@ -1,6 +1,6 @@
 //! Sandboxes that vanish, alone or together, without anybody being told.
 
-use super::luck::{Luck, Purpose};
+use super::luck::{Luck, Purpose, Seconds};
 use super::profile::Profile;
 use crate::random::Distribution;
 use sandpool_core::Time;
@@ -9,9 +9,9 @@ use sandpool_core::Time;
 #[derive(Clone, Debug)]
 pub(super) struct Deaths {
     /// Life of a started sandbox; `None`: they do not die alone.
-    life: Option<Distribution>,
+    life: Option<Seconds>,
     /// Between two group deaths; `None`: there are none.
-    gap: Option<Distribution>,
+    gap: Option<Seconds>,
     share: f64,
     group: u64,
     group_at: Time,
@@ -20,7 +20,8 @@ pub(super) struct Deaths {
 impl Deaths {
     pub(super) fn new(profile: &Profile, luck: &Luck) -> Self {
         let mean_of = |per_hour: f64| {
-            (per_hour > 0.0).then(|| Distribution::Exponential { mean: 3600.0 / per_hour })
+            (per_hour > 0.0)
+                .then(|| Seconds::Drawn(Distribution::Exponential { mean: 3600.0 / per_hour }))
         };
         let mut deaths = Self {
             life: mean_of(profile.deaths_per_hour),

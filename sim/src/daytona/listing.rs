@@ -84,6 +84,12 @@ impl Index {
         (state != State::Gone).then(|| record.view(state))
     }
 
+    /// How many records that are gone are still kept.
+    #[cfg(test)]
+    pub(super) fn fading(&self) -> usize {
+        self.fading.len()
+    }
+
     fn forget_faded(&mut self, now: Time) {
         while self.fading.front().is_some_and(|&(until, _)| until <= now) {
             self.fading.pop_front();

@@ -62,19 +62,38 @@ impl Luck {
         chance > 0.0 && (chance >= 1.0 || self.unit(purpose, entity, counter) < chance)
     }
 
-    /// A time drawn from a distribution of seconds.
+    /// A length of time.
     #[inline]
     pub(super) fn span(
         &self,
-        seconds: &Distribution,
+        seconds: &Seconds,
         purpose: Purpose,
         entity: u64,
         counter: u64,
     ) -> Span {
-        if let Distribution::Constant(value) = seconds {
-            return Span::from_secs_f64(*value);
+        match seconds {
+            Seconds::Fixed(span) => *span,
+            Seconds::Drawn(distribution) => {
+                let mut stream = self.stream(purpose as u64, entity, counter);
+                Span::from_secs_f64(sample(distribution, &mut stream))
+            }
         }
-        Span::from_secs_f64(sample(seconds, &mut self.stream(purpose as u64, entity, counter)))
+    }
+}
+
+/// A distribution of lengths of time, with the constant one converted once and for all.
+#[derive(Clone, Debug)]
+pub(super) enum Seconds {
+    Fixed(Span),
+    Drawn(Distribution),
+}
+
+impl From<&Distribution> for Seconds {
+    fn from(seconds: &Distribution) -> Self {
+        match seconds {
+            Distribution::Constant(value) => Seconds::Fixed(Span::from_secs_f64(*value)),
+            drawn => Seconds::Drawn(drawn.clone()),
+        }
     }
 }
 
@@ -195,6 +214,15 @@ mod tests {
         ] {
             assert_ne!(other, first);
         }
+    }
+
+    #[test]
+    fn the_bits_are_these_and_no_others() {
+        // SplitMix64 from state 0, as published: the finaliser and the increment.
+        let mut stream = Stream { key: 0, position: 0 };
+        assert_eq!(stream.next(), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(stream.next(), 0x6e78_9e6a_a1b9_65f4);
+        assert_eq!(Luck::new(1, 2).stream(3, 4, 5).next(), 5_461_693_086_897_325_286);
     }
 
     #[test]

@@ -5,11 +5,11 @@
 //! outcome in the scheduler's words. A create is answered when the sandbox has started, a destroy
 //! when it is gone; everything else after one call.
 
-use super::agenda::Agenda;
 use super::cloud::{Answered, Cloud, CreateRequest, Key, Preparation, Refusal};
 use super::listing::Listing;
 use super::profile::Profile;
 use super::record::{Finished, Labels, Sandbox, State, index_of};
+use crate::agenda::Agenda;
 use sandpool_core::{
     Class, Failure, Id, Inventory, InventoryItem, OpId, Operation, Provider, ProviderId, Reply,
     Span, Time, Verb,
@@ -21,6 +21,29 @@ use std::collections::VecDeque;
 /// Drive it like this: [`Machine::submit`] operations; drain [`Machine::poll`]; jump to
 /// [`Machine::next_at`] and [`Machine::advance`] there; drain again. Answers that take no time can
 /// be polled right after the submit. Time may not go back.
+///
+/// ```
+/// use sandpool_core::{Class, ClassId, Id, OpId, Operation, Reply, SandboxName, Time, Verb};
+/// use sandpool_sim::daytona::{Machine, Profile};
+///
+/// let mut machine = Machine::new(&Profile::default(), &[Class::default()], 1, 0);
+/// let create = Operation {
+///     op: OpId::new(1, 0),
+///     verb: Verb::Create,
+///     sandbox: None,
+///     name: SandboxName { epoch: 1, sequence: 1 },
+///     provider: None,
+///     class: ClassId(0),
+///     conversation: None,
+/// };
+/// machine.submit(Time::ZERO, create);
+/// assert_eq!(machine.poll(), None);
+/// let started_at = machine.next_at().expect("the start will end");
+/// machine.advance(started_at);
+/// let Some((op, Reply::Created { provider })) = machine.poll() else { panic!("not created") };
+/// assert_eq!(op, create.op);
+/// assert!(machine.is_alive(started_at, provider));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Machine {
     cloud: Cloud,
@@ -51,8 +74,20 @@ pub enum Usability {
 #[derive(Clone, Debug, Default)]
 struct Waiting {
     create: Option<OpId>,
-    /// With the earliest instant at which each can be answered.
+    /// With the earliest instant at which it can be answered.
+    destroy: Option<(OpId, Time)>,
+    /// Further ones that wait for the same end.
     destroys: Vec<(OpId, Time)>,
+}
+
+impl Waiting {
+    fn add_destroy(&mut self, op: OpId, not_before: Time) {
+        if self.destroy.is_none() {
+            self.destroy = Some((op, not_before));
+        } else {
+            self.destroys.push((op, not_before));
+        }
+    }
 }
 
 /// What happens when an answer is due.
@@ -67,10 +102,9 @@ impl Machine {
     /// A provider without sandboxes. `classes` as in the scheduler's configuration, the default
     /// class first; (seed, replication) fix every bit of luck.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "a machine is made once, from its own parts")]
-    pub fn new(profile: Profile, classes: Vec<Class>, seed: u64, replication: u32) -> Self {
+    pub fn new(profile: &Profile, classes: &[Class], seed: u64, replication: u32) -> Self {
         Self {
-            cloud: Cloud::new(&profile, &classes, seed, replication),
+            cloud: Cloud::new(profile, classes, seed, replication),
             auto_stop: profile.auto_stop,
             now: Time::ZERO,
             epoch: 0,
@@ -183,8 +217,7 @@ impl Machine {
     pub fn forget_clients(&mut self) {
         self.ready.clear();
         for waiting in &mut self.waiting {
-            waiting.create = None;
-            waiting.destroys.clear();
+            *waiting = Waiting::default();
         }
         for slot in 0..self.pending.len() {
             match &mut self.pending[slot] {
@@ -231,6 +264,13 @@ impl Machine {
         }
     }
 
+    /// Places that are kept for sandboxes, answers and list entries.
+    #[cfg(test)]
+    pub(super) fn footprint(&self) -> usize {
+        self.waiting.len().max(self.pending.len()).max(self.cloud.footprint())
+    }
+
+    #[inline]
     fn create(&mut self, operation: &Operation) {
         self.epoch = operation.name.epoch;
         let answered = self.cloud.create(
@@ -271,18 +311,19 @@ impl Machine {
         }
     }
 
+    #[inline]
     fn destroy(&mut self, op: OpId, key: Key) {
         let not_before = self.now.plus(self.cloud.call_latency(op.sequence(), 0));
         let answered = self.cloud.delete(self.now, key);
         match (answered.outcome, key) {
             _ if !answered.heard => {}
-            (Ok(provider), _) => self.waiting_for(provider).destroys.push((op, not_before)),
+            (Ok(provider), _) => self.waiting_for(provider).add_destroy(op, not_before),
             (Err(Refusal::NotFound), _) => self.reply(op, Reply::Destroyed),
             // It is on its way out already: that is what was asked for, and the end is awaited.
             (Err(Refusal::Conflict), Key::Id(provider))
                 if self.state(provider) != State::Creating =>
             {
-                self.waiting_for(provider).destroys.push((op, not_before));
+                self.waiting_for(provider).add_destroy(op, not_before);
             }
             (Err(refusal), _) => self.refuse(op, refusal),
         }
@@ -320,6 +361,7 @@ impl Machine {
     }
 
     /// Gives answers to those who waited for what has just happened.
+    #[inline]
     fn settle(&mut self) {
         while let Some(change) = self.cloud.poll_change() {
             // Nobody ever waited for a sandbox in this slot: a create whose answer is lost.
@@ -340,12 +382,12 @@ impl Machine {
                     }
                 }
                 State::Gone => {
-                    let mut destroys = std::mem::take(&mut waiting.destroys);
-                    for (op, not_before) in destroys.drain(..) {
+                    let Some((op, not_before)) = waiting.destroy.take() else { continue };
+                    let others = std::mem::take(&mut waiting.destroys);
+                    self.at(at.max(not_before), Pending::Reply(op, Reply::Destroyed));
+                    for (op, not_before) in others {
                         self.at(at.max(not_before), Pending::Reply(op, Reply::Destroyed));
                     }
-                    // The emptied list goes back, so that the slot's next sandbox can use it.
-                    self.waiting[slot].destroys = destroys;
                 }
                 _ => {}
             }
@@ -357,8 +399,12 @@ impl Machine {
     fn at(&mut self, at: Time, pending: Pending) {
         if at <= self.now {
             self.give(at, pending);
-            return;
+        } else {
+            self.put_off(at, pending);
         }
+    }
+
+    fn put_off(&mut self, at: Time, pending: Pending) {
         let slot = self.vacant.pop().unwrap_or_else(|| {
             self.pending.push(None);
             (self.pending.len() - 1) as u32
@@ -367,6 +413,7 @@ impl Machine {
         self.agenda.set(slot, at);
     }
 
+    #[inline]
     fn give(&mut self, at: Time, pending: Pending) {
         match pending {
             Pending::Reply(op, reply) => self.ready.push_back((op, reply)),

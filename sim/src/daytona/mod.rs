@@ -4,7 +4,6 @@
 //! names, lists, faults. [`Machine`] puts the scheduler's operations to it and gives its answers
 //! back when they are due, as an adapter over a network would.
 
-mod agenda;
 mod cloud;
 mod deaths;
 mod faults;

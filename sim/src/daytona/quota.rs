@@ -22,11 +22,11 @@ impl Quota {
     #[inline]
     pub(super) fn counted(&self, state: State, whole: Resources) -> Resources {
         match state {
-            State::Creating | State::Started | State::StuckDestroying => whole,
+            state if state.counts_whole() => whole,
             State::Stopped if self.stopped_holds_disk => {
                 Resources { disk_mb: whole.disk_mb, ..Resources::ZERO }
             }
-            State::Stopped | State::Errored | State::Destroying | State::Gone => Resources::ZERO,
+            _ => Resources::ZERO,
         }
     }
 
@@ -47,8 +47,14 @@ impl Quota {
     /// A sandbox changed its state.
     #[inline]
     pub(super) fn change(&mut self, from: State, to: State, whole: Resources) {
-        let after = self.used.minus(self.counted(from, whole)).plus(self.counted(to, whole));
-        self.used = after;
+        // A life has few states in which something changes, and every state passes through here.
+        if from.counts_whole() == to.counts_whole()
+            && from != State::Stopped
+            && to != State::Stopped
+        {
+            return;
+        }
+        self.used = self.used.minus(self.counted(from, whole)).plus(self.counted(to, whole));
     }
 
     /// What this organisation's sandboxes use now.

@@ -38,6 +38,13 @@ impl State {
         State::Gone,
     ];
 
+    /// Whether all that a sandbox takes counts in the quota.
+    #[must_use]
+    #[inline]
+    pub const fn counts_whole(self) -> bool {
+        matches!(self, State::Creating | State::Started | State::StuckDestroying)
+    }
+
     /// What an answer calls the state; `None` for one that is gone, which answers never show.
     #[must_use]
     pub const fn shown(self) -> Option<FoundState> {

@@ -1,7 +1,8 @@
 //! What other tenants of the same quota use: a step process.
 
-use super::luck::{Luck, Purpose, sample};
+use super::luck::{Luck, Purpose, Seconds, sample};
 use super::profile::OtherTenants;
+use crate::random::Distribution;
 use sandpool_core::{Resources, Span, Time};
 
 /// A step of no length would never let time pass.
@@ -10,24 +11,31 @@ const SHORTEST_STEP: Span = Span::from_millis(1);
 /// Other tenants' use, brought up to date when it is asked for: between questions it costs nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Tenants {
-    profile: OtherTenants,
+    sandboxes_drawn: Option<Distribution>,
+    step_length: Seconds,
     step: u64,
     step_ends: Time,
     sandboxes: i64,
 }
 
 impl Tenants {
-    pub(super) fn new(profile: OtherTenants) -> Self {
-        Self { profile, step: 0, step_ends: Time::ZERO, sandboxes: 0 }
+    pub(super) fn new(profile: &OtherTenants) -> Self {
+        Self {
+            sandboxes_drawn: profile.sandboxes.clone(),
+            step_length: Seconds::from(&profile.step),
+            step: 0,
+            step_ends: Time::ZERO,
+            sandboxes: 0,
+        }
     }
 
     /// What they use at `now`, each sandbox being of the size `each`. Time may not go back.
     pub(super) fn used(&mut self, now: Time, each: Resources, luck: &Luck) -> Resources {
-        let Some(sandboxes) = &self.profile.sandboxes else { return Resources::ZERO };
+        let Some(sandboxes) = &self.sandboxes_drawn else { return Resources::ZERO };
         while self.step_ends <= now {
             let mut stream = luck.stream(Purpose::TenantLevel as u64, self.step, 0);
             self.sandboxes = sample(sandboxes, &mut stream).round().max(0.0) as i64;
-            let length = luck.span(&self.profile.step, Purpose::TenantStep, self.step, 0);
+            let length = luck.span(&self.step_length, Purpose::TenantStep, self.step, 0);
             self.step_ends = self.step_ends.plus(length.max(SHORTEST_STEP));
             self.step += 1;
         }
@@ -38,7 +46,6 @@ impl Tenants {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Distribution;
 
     #[test]
     fn steps_follow_time_whoever_asks_how_often() {
@@ -48,12 +55,12 @@ mod tests {
         };
         let luck = Luck::new(3, 0);
         let each = Resources::of_sandbox(1.0, 1.0, 3.0);
-        let mut eager = Tenants::new(profile.clone());
+        let mut eager = Tenants::new(&profile);
         let levels: Vec<i64> =
             (0..100).map(|second| eager.used(Time::from_secs(second), each, &luck).slots).collect();
         assert!(levels.chunks(10).all(|step| step.iter().all(|&level| level == step[0])));
         assert!(levels.iter().max() > levels.iter().min());
-        let mut lazy = Tenants::new(profile);
+        let mut lazy = Tenants::new(&profile);
         assert_eq!(lazy.used(Time::from_secs(95), each, &luck).slots, levels[95]);
     }
 }

@@ -1,20 +1,17 @@
 //! A scenario file as a whole.
 
-use super::mistake::{Mistake, Mistakes, ScenarioErrors, choice_of, nearest};
-use super::model::{Expectation, Scenario, Variant, WarmUp};
-use super::overlay::{expand_dotted, lay_over, override_lines};
+use super::expect::{EXPECT, read_expectations};
+use super::mistake::{Mistake, Mistakes, ScenarioErrors};
+use super::model::{Scenario, WarmUp};
 use super::policy_block::{CLASS, SERVER};
 use super::provider::PROVIDER;
-use super::reader::{Section, tick};
+use super::reader::Section;
 use super::setup::{CRASHES, PRICES, read_setup};
 use super::shape::{Keys, Kind, Shape, key, number, required, unset};
-use super::tree::{Entry, Node, Table, Tree, parse_toml};
+use super::tree::{Entry, Node, Table, parse_toml};
+use super::variants::{VARIANT, check_name, read_variants};
 use super::workload::WORKLOAD;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// The longest name of a scenario or variant, in characters; longer ones fit no table.
-const MAX_NAME: usize = 60;
 
 const REPLICATIONS: Kind = Kind::Count { min: 1, max: 100_000, unlimited: false };
 
@@ -86,61 +83,6 @@ pub(crate) static SCENARIO: Shape = Shape {
             Kind::Tables(&EXPECT),
             "nothing is checked",
             "Ranges that results must fall into.",
-        ),
-    ]),
-    alternatives: &[],
-};
-
-/// The shape of `[[variant]]`.
-pub(crate) static VARIANT: Shape = Shape {
-    path: "variant",
-    doc: "A list of tables, `[[variant]]` above each: what differs from the rest of the file. Tables \
-          are laid over the file's key by key (`[variant.server]`, or `\"server.idle_seconds\" = 60` in \
-          quotes); a distribution, a list or a mix is replaced as a whole, and so is another kind of \
-          arrivals. What is at the top of the file is shared by all variants, because they are compared \
-          replication by replication under the same traffic.",
-    keys: Keys::Listed(&[
-        required("name", Kind::Text, "Its name, unique in the file."),
-        unset("server", Kind::Table(&SERVER), "as in the file", "Keys of `[server]` that differ."),
-        unset(
-            "classes",
-            Kind::Named { what: "CLASS", value: &Kind::Table(&CLASS) },
-            "as in the file",
-            "Classes that differ or are added.",
-        ),
-        unset(
-            "provider",
-            Kind::Table(&PROVIDER),
-            "as in the file",
-            "Keys of `[provider]` that differ.",
-        ),
-        unset(
-            "workload",
-            Kind::Table(&WORKLOAD),
-            "as in the file",
-            "Keys of `[workload]` that differ.",
-        ),
-        unset("prices", Kind::Table(&PRICES), "as in the file", "Prices that differ."),
-        unset("server_crashes", Kind::Table(&CRASHES), "as in the file", "Crashes that differ."),
-    ]),
-    alternatives: &[],
-};
-
-const BOUND: Kind = number(-1e12, 1e12, "");
-
-/// The shape of `[[expect]]`.
-pub(crate) static EXPECT: Shape = Shape {
-    path: "expect",
-    doc: "A list of tables, `[[expect]]` above each: a range that the mean of a measure must fall into.",
-    keys: Keys::Listed(&[
-        required("measure", Kind::Text, "The measure's name, as in the result table."),
-        unset("variant", Kind::Text, "every one", "The variant."),
-        unset("min", BOUND, "no lower bound", "Smallest mean allowed."),
-        unset(
-            "max",
-            BOUND,
-            "no upper bound",
-            "Largest mean allowed; at least one of the two bounds.",
         ),
     ]),
     alternatives: &[],
@@ -273,23 +215,6 @@ fn stem(file: &str) -> String {
         .map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-fn check_name(name: &str, section: &Section<'_>, key: &str) {
-    let fault = if name.trim().is_empty() {
-        "is empty"
-    } else if name.chars().count() > MAX_NAME {
-        "is longer than 60 characters"
-    } else if name.chars().any(char::is_control) {
-        "contains a control character"
-    } else {
-        return;
-    };
-    section.mistake_at(
-        key,
-        format!("{} {fault}", tick(section.path_of(key))),
-        "choose a short name on one line",
-    );
-}
-
 fn check_times(scenario: &Scenario, top: &Section<'_>) {
     for (key, value) in [("duration", scenario.duration), ("bin", scenario.bin)] {
         if value.as_nanos() == 0 {
@@ -321,161 +246,78 @@ fn check_times(scenario: &Scenario, top: &Section<'_>) {
     }
 }
 
-fn read_variants(
-    top: &Section<'_>,
-    root: &Table,
-    base: Variant,
-    include_base: bool,
-    mistakes: &Mistakes,
-) -> Vec<Variant> {
-    let path = "variant";
-    let written: &[Node] = match top.node(path) {
-        None => &[],
-        Some(Node { tree: Tree::List(items), .. }) => items,
-        Some(node) => {
-            mistakes.push(
-                Mistake::new(node.span.clone(), "`variant` must be a list of tables")
-                    .hint("write [[variant]] above each of them, in double brackets"),
-            );
-            &[]
-        }
-    };
-    let mut variants: Vec<Variant> = Vec::new();
-    if include_base || written.is_empty() {
-        variants.push(base.clone());
-    }
-    for node in written {
-        let Some(table) = node.as_table() else {
-            mistakes.push(
-                Mistake::new(node.span.clone(), "`variant` must be a list of tables")
-                    .hint("write [[variant]] above each of them"),
-            );
-            continue;
-        };
-        let (mut over, place) = prepare_overlay(table, node.span.clone(), mistakes);
-        let name = over.remove("name");
-        let name_span = name.as_ref().map_or(place.clone(), |entry| entry.node.span.clone());
-        let name = match name.map(|entry| entry.node.tree) {
-            Some(Tree::Text(name)) => name,
-            _ => String::new(),
-        };
-        if !name.is_empty() && variants.iter().any(|other| other.name == name) {
-            let mistake =
-                Mistake::new(name_span.clone(), format!("a second variant called {name:?}"));
-            mistakes.push(if include_base && name == base.name {
-                mistake.hint("the file itself is compared under this name; see base_name")
-            } else {
-                mistake.hint("give each variant its own name")
-            });
-        }
-        let mut merged = root.clone();
-        lay_over(&mut merged, &over, &SCENARIO);
-        let before = mistakes.len();
-        let variant = read_setup(&name, override_lines(&over, &SCENARIO), &merged, mistakes);
-        // A mistaken value reads as its default, which may well be the base's.
-        if mistakes.len() == before && has_no_effect(&variant, &base) && !unknown_keys(&over) {
-            mistakes.push(
-                Mistake::new(name_span, format!("variant {name:?} changes nothing")).hint(
-                    "override a key in it, or remove it: the file itself is compared as the base",
-                ),
-            );
-        }
-        variants.push(variant);
-    }
-    variants
-}
+#[cfg(test)]
+mod tests {
+    use super::super::model::Variant;
+    use super::*;
+    use sandpool_core::{Config, Span};
 
-/// The variant's own table: quoted paths expanded, keys that no variant may have taken out.
-fn prepare_overlay(
-    table: &Table,
-    span: Range<usize>,
-    mistakes: &Mistakes,
-) -> (Table, Range<usize>) {
-    let mut over = expand_dotted(table, mistakes);
-    let shared: Vec<String> = over
-        .entries
-        .iter()
-        .map(|entry| entry.key.clone())
-        .filter(|key| SCENARIO.key(key).is_some() && VARIANT.key(key).is_none())
-        .collect();
-    for key in shared {
-        if let Some(entry) = over.remove(&key) {
-            mistakes.push(
-                Mistake::new(entry.key_span, format!("`{key}` cannot differ between variants"))
-                    .hint("write it at the top of the file, where all variants share it"),
-            );
-        }
+    fn folder() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios")
     }
-    let node = Node::table(over.clone(), span.clone());
-    let section = Section::open(&VARIANT, "variant", Some(&node), span.clone(), mistakes);
-    if section.text("name").is_some() {
-        let name = section.text("name").unwrap_or_default();
-        check_name(&name, &section, "name");
-    }
-    for key in VARIANT.keys() {
-        section.node(key.name);
-    }
-    section.finish();
-    over.entries.retain(|entry| VARIANT.key(&entry.key).is_some());
-    (over, span)
-}
 
-fn unknown_keys(over: &Table) -> bool {
-    over.entries.iter().any(|entry| VARIANT.key(&entry.key).is_none())
-}
-
-fn has_no_effect(variant: &Variant, base: &Variant) -> bool {
-    variant.server == base.server
-        && variant.provider == base.provider
-        && variant.workload == base.workload
-        && variant.crashes == base.crashes
-        && variant.prices == base.prices
-}
-
-fn read_expectations(
-    top: &Section<'_>,
-    variants: &[Variant],
-    measures: Option<&[&str]>,
-) -> Vec<Expectation> {
-    let mut expectations = Vec::new();
-    for part in top.sections("expect") {
-        let measure = part.text("measure").unwrap_or_default();
-        let variant = part.text("variant");
-        let (min, max) = (part.number("min"), part.number("max"));
-        if let (Some(known), true) = (measures, part.has("measure"))
-            && !known.contains(&measure.as_str())
-        {
-            let hint = match nearest(&measure, known.iter().copied()) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => format!("the measures are {}", choice_of(known.iter().copied())),
-            };
-            part.mistake_at("measure", format!("there is no measure {measure:?}"), hint);
-        }
-        let names = || variants.iter().map(|variant| variant.name.as_str());
-        if let Some(name) = &variant
-            && !names().any(|known| known == name)
-        {
-            let hint = match nearest(name, names()) {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("the variants are {}", choice_of(names())),
-            };
-            part.mistake_at("variant", format!("there is no variant {name:?}"), hint);
-        }
-        if !part.has("min") && !part.has("max") {
-            part.mistake_at("min", "this expectation has no bound", "write min, max or both");
-        }
-        if let (Some(min), Some(max)) = (min, max)
-            && max < min
-        {
-            part.mistake_at("max", format!("`expect.max` is below `min` = {min}"), "swap the two");
-        }
-        part.finish();
-        expectations.push(Expectation {
-            variant,
-            measure,
-            min: min.unwrap_or(f64::NEG_INFINITY),
-            max: max.unwrap_or(f64::INFINITY),
-        });
+    fn shipped() -> Vec<PathBuf> {
+        let mut paths: Vec<_> = std::fs::read_dir(folder())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+            .collect();
+        paths.sort();
+        paths
     }
-    expectations
+
+    #[test]
+    fn every_shipped_scenario_reads_and_asks_a_question() {
+        let readme = std::fs::read_to_string(folder().join("README.md")).unwrap();
+        let paths = shipped();
+        assert!(paths.len() >= 9, "{paths:?}");
+        for path in paths {
+            let scenario = load(&path).unwrap_or_else(|error| panic!("{error}"));
+            assert!(scenario.question.ends_with('?'), "{}", path.display());
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(text.starts_with("# "), "{} has no header", path.display());
+            assert!(readme.contains(&format!("{}.toml", scenario.name)), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn rush_hour_compares_the_policies() {
+        let scenario = load(&folder().join("rush-hour.toml")).unwrap();
+        assert_eq!(scenario.variants.len(), 6);
+        assert!(scenario.variants.iter().all(|variant| variant.server.max.slots == 10));
+        assert!(scenario.variants[1..].iter().all(|variant| !variant.overrides.is_empty()));
+    }
+
+    #[test]
+    fn the_soak_must_not_leak() {
+        let scenario = load(&folder().join("soak-24h.toml")).unwrap();
+        assert_eq!(scenario.duration, Span::from_secs(86_400));
+        let expectation = &scenario.expectations[0];
+        assert_eq!((expectation.measure.as_str(), expectation.max), ("leaked", 0.0));
+        assert_eq!(expectation.variant, None);
+    }
+
+    #[test]
+    fn the_smallest_scenario_is_all_defaults() {
+        let scenario = parse("dir/small.toml", "workload.arrivals.poisson.per_hour = 3").unwrap();
+        assert_eq!(scenario.name, "small");
+        assert_eq!((scenario.seed, scenario.replications), (1, 20));
+        assert_eq!(scenario.warm_up, WarmUp::Fixed(Span::ZERO));
+        let Variant { server, provider, workload, crashes, .. } = &scenario.variants[0];
+        assert_eq!(*server, Config::default());
+        assert_eq!(provider.auto_stop, Span::from_secs(1_800));
+        assert_eq!(provider.quota.memory_mb, 10 * 1_024);
+        assert_eq!(provider.rate_limits.creates, 300);
+        assert!(provider.faults.is_empty() && provider.outages.is_empty());
+        assert_eq!(provider.other_tenants.sandboxes, None);
+        assert_eq!(workload.accounts.weights.len(), 73);
+        assert_eq!(workload.max_conversations, u64::MAX);
+        assert!(crashes.at.is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let error = load(Path::new("no/such.toml")).unwrap_err();
+        assert_eq!(error.to_string(), "cannot read no/such.toml");
+    }
 }

@@ -137,6 +137,9 @@ impl Mistakes {
     }
 }
 
+/// The units in which keys end.
+const UNITS: [&str; 3] = ["_seconds", "_gb", "_per_hour"];
+
 /// The known name that `written` is most likely meant to be, if any is near enough.
 pub(crate) fn nearest<'k>(
     written: &str,
@@ -146,7 +149,9 @@ pub(crate) fn nearest<'k>(
     known
         .into_iter()
         .filter_map(|name| {
-            let distance = strsim::osa_distance(&written, name);
+            // A unit that was left out.
+            let completed = name.strip_prefix(&written).is_some_and(|rest| UNITS.contains(&rest));
+            let distance = if completed { 0 } else { strsim::osa_distance(&written, name) };
             // A name that was cut short or lengthened by a unit is meant more often than its edit
             // distance says.
             let prefix = written.len() >= 3
@@ -188,7 +193,13 @@ mod tests {
 
     #[test]
     fn only_likely_names_are_suggested() {
-        let known = ["max_sandboxes", "max_sandboxes_per_account", "idle_seconds", "warm_max"];
+        let known = [
+            "max_sandboxes",
+            "max_sandboxes_per_account",
+            "idle_policy",
+            "idle_seconds",
+            "warm_max",
+        ];
         assert_eq!(nearest("max_sandbox", known), Some("max_sandboxes"));
         assert_eq!(nearest("idle", known), Some("idle_seconds"));
         assert_eq!(nearest("Warm-Max", known), Some("warm_max"));

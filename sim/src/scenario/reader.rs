@@ -38,13 +38,8 @@ impl<'a> Section<'a> {
         let table = node.and_then(|node| {
             let table = node.as_table();
             if table.is_none() {
-                let place = if path.is_empty() { "the file".to_owned() } else { tick(&path) };
                 mistakes.push(
-                    Mistake::new(
-                        node.span.clone(),
-                        format!("{place} must be a table, not {}", node.describe()),
-                    )
-                    .hint(known_keys(shape)),
+                    wrong(node, &path, "a table").hint(format!("write [{path}] above its keys")),
                 );
             }
             table
@@ -392,7 +387,13 @@ pub(crate) fn tick(name: impl AsRef<str>) -> String {
     format!("`{}`", name.as_ref())
 }
 
+/// The most keys that a hint lists.
+const MAX_LISTED: usize = 24;
+
 fn known_keys(shape: &Shape) -> String {
+    if shape.keys().len() > MAX_LISTED {
+        return format!("docs/scenario-reference.md lists the keys of `{}`", shape.path);
+    }
     format!("known here: {}", choice_of(shape.keys().iter().map(|key| key.name)))
 }
 
@@ -567,7 +568,9 @@ mod tests {
         alternatives: &[],
     };
 
-    fn read(text: &str) -> (Option<f64>, Option<i64>, Vec<(String, Option<String>)>) {
+    type Told = Vec<(String, Option<String>)>;
+
+    fn read(text: &str) -> (Option<f64>, Option<i64>, Told) {
         let mistakes = Mistakes::default();
         let root = parse_toml(text, &mistakes).unwrap();
         let section = Section::root(&SHAPE, &root, &mistakes);

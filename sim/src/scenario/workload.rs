@@ -242,7 +242,7 @@ pub(crate) fn read_workload(node: Option<&Node>, server: &Config, mistakes: &Mis
 
 fn read_arrivals(section: &Section<'_>) -> Arrivals {
     let rate = |part: &Section<'_>| part.number("per_hour").unwrap_or(0.0);
-    let arrivals = match section.alternative(true) {
+    match section.alternative(true) {
         Some(0) => {
             let part = section.section("poisson");
             let arrivals = Arrivals::Poisson { per_hour: rate(&part) };
@@ -275,8 +275,7 @@ fn read_arrivals(section: &Section<'_>) -> Arrivals {
             Arrivals::At(at.into_iter().map(sandpool_core::Span::as_secs_f64).collect())
         }
         None => Arrivals::At(Vec::new()),
-    };
-    arrivals
+    }
 }
 
 fn read_accounts(section: Section<'_>) -> Accounts {

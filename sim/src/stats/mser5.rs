@@ -3,9 +3,12 @@
 /// Numbers in one mean.
 const BATCH: usize = 5;
 
-/// Means that must stay after the cut: with fewer the statistic falls to zero by chance (Hoad,
-/// Robinson and Davies 2010, "Automating warm-up length estimation", JORS 61).
+/// Means that must stay after the cut, and one in this many of all means: with fewer the statistic
+/// falls to zero by chance. Five are those of Hoad, Robinson and Davies (2010, "Automating warm-up
+/// length estimation", JORS 61); the tenth is for output that is mostly zero, such as waits in a
+/// lightly loaded system, which often ends in a long run of zeros.
 const MEANS_KEPT: usize = 5;
+const SHARE_KEPT: usize = 10;
 
 /// Why no warm-up could be read off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,13 +58,14 @@ pub fn mser5(observations: &[f64]) -> Result<usize, Mser5Error> {
         .map(|batch| batch.iter().sum::<f64>() / BATCH as f64)
         .collect();
     // From the end, so that each cut adds one mean to a running variance.
+    let least_kept = MEANS_KEPT.max(means.len() / SHARE_KEPT) as u64;
     let mut kept = super::Running::new();
     let mut best = (f64::INFINITY, 0);
     for cut in (0..means.len()).rev() {
         kept.push(means[cut]);
         let (Some(variance), count) = (kept.variance(), kept.count() as f64) else { continue };
         let statistic = variance * (count - 1.0) / (count * count);
-        if kept.count() >= MEANS_KEPT as u64 && statistic <= best.0 {
+        if kept.count() >= least_kept && statistic <= best.0 {
             best = (statistic, cut);
         }
     }
@@ -99,6 +103,18 @@ mod tests {
         let output: Vec<f64> =
             (0..400).map(|i| if i < 350 { f64::from(i) } else { 350.0 }).collect();
         assert_eq!(mser5(&output), Err(Mser5Error::NotSettled { cut: 350, found: 400 }));
+    }
+
+    #[test]
+    fn rare_waits_with_a_quiet_end_are_settled() {
+        let seed = 12;
+        println!("seed {seed}");
+        let mut random = SplitMix64(seed);
+        let mut output: Vec<f64> = (0..5000)
+            .map(|_| if random.uniform() < 0.05 { random.exponential() } else { 0.0 })
+            .collect();
+        output[4900..].fill(0.0);
+        assert!(mser5(&output).unwrap() <= 2500);
     }
 
     #[test]

@@ -36,9 +36,13 @@ pub(super) fn quantile_seconds(histogram: &Histogram, q: f64) -> Option<f64> {
 ///
 /// Replications without waits are left out; `None` when none is left.
 #[must_use]
-pub fn quantile_interval(replications: &[Histogram], q: f64, confidence: f64) -> Option<Interval> {
+pub fn quantile_interval<'a>(
+    replications: impl IntoIterator<Item = &'a Histogram>,
+    q: f64,
+    confidence: f64,
+) -> Option<Interval> {
     let mut pooled = Histogram::new();
-    let mut sections = Vec::with_capacity(replications.len());
+    let mut sections = Vec::new();
     for replication in replications {
         if let Some(seconds) = quantile_seconds(replication, q) {
             sections.push(seconds);

@@ -701,6 +701,41 @@ mod tests {
     }
 
     #[test]
+    fn every_system_keeps_its_bounds() {
+        let seed = 2_026;
+        println!("seed {seed}");
+        let mut random = crate::stats::test_random::SplitMix64(seed);
+        for _ in 0..2000 {
+            let c = 1 + (random.next() % 200) as u32;
+            let service = 10_f64.powf(4.0 * random.uniform() - 2.0);
+            let load = f64::from(c) * 10_f64.powf(3.0 * random.uniform() - 2.0);
+            let (lambda, patience) =
+                (load / service, service * 10_f64.powf(6.0 * random.uniform() - 3.0));
+            let set = format!("c={c} lambda={lambda} service={service} patience={patience}");
+            let fixed = patience_of_fixed_length(c, lambda, service, patience).unwrap();
+            let random_patience = erlang_a(c, lambda, service, patience).unwrap();
+            let refused = erlang_b(c, load).unwrap();
+            // Who may wait is lost less often than who may not, and never less than what is too much.
+            let least = (1.0 - f64::from(c) / load).max(0.0);
+            for lost in [fixed.abandon_probability, random_patience.abandon_probability] {
+                assert!(lost >= least - 1e-9 && lost <= refused + 1e-9, "{lost} {refused} {set}");
+            }
+            for waits in [fixed.wait_probability, random_patience.wait_probability] {
+                assert!((0.0..=1.0 + 1e-12).contains(&waits), "{waits} {set}");
+            }
+            for busy in [fixed.utilisation, random_patience.utilisation] {
+                assert!((0.0..=1.0 + 1e-9).contains(&busy), "{busy} {set}");
+            }
+            assert!(fixed.mean_wait_served_seconds <= patience * (1.0 + 1e-12), "{set}");
+            assert!(fixed.mean_time_in_queue_seconds <= patience * (1.0 + 1e-12), "{set}");
+            let bounded = queue_of_bounded_length(c, c + 50, lambda, service).unwrap();
+            let block = bounded.block_probability;
+            assert!(block >= least - 1e-9 && block <= refused + 1e-9, "{block} {set}");
+            assert!((0.0..=50.0 + 1e-9).contains(&bounded.mean_queue), "{set}");
+        }
+    }
+
+    #[test]
     fn parameters_out_of_range_are_named() {
         assert!(matches!(erlang_c(10, 1.0, 10.0), Err(FormulaError::Unstable { load: 1.0 })));
         let error = erlang_b(3, -1.0).unwrap_err().to_string();

@@ -24,6 +24,7 @@ impl Cloud {
     }
 
     /// Takes a new sandbox in, which is creating from now on.
+    #[inline]
     pub(super) fn admit(
         &mut self,
         now: Time,
@@ -54,6 +55,7 @@ impl Cloud {
     }
 
     /// Decides how the start of a sandbox goes, and lets it end at once if it takes no time.
+    #[inline]
     pub(super) fn plan_start(&mut self, id: ProviderId, now: Time, fails: bool) {
         let number = self.living_mut(id).number();
         let luck = self.luck;
@@ -61,16 +63,21 @@ impl Cloud {
         {
             // What hung for long is started after all or given up, and either is as common.
             let fails = fails || luck.happens(0.5, Purpose::StuckOutcome, number, 0);
-            (fails, luck.span(&self.stuck_for, Purpose::StuckFor, number, 0))
+            (fails, luck.span(&self.takes.stuck, Purpose::StuckFor, number, 0))
         } else {
-            let alone = luck.span(&self.latencies.create, Purpose::CreateLatency, number, 0);
-            (fails, slowed(alone, self.latencies.create_slowdown, self.starting - 1))
+            let alone = luck.span(&self.takes.create, Purpose::CreateLatency, number, 0);
+            (fails, slowed(alone, self.takes.create_slowdown, self.starting - 1))
         };
         self.living_mut(id).start_fails = fails;
-        self.arm(id, now, now.plus(takes));
+        if takes == Span::ZERO {
+            self.end_start(id, now);
+        } else {
+            self.arm(id, now, now.plus(takes));
+        }
     }
 
     /// Begins to delete a sandbox that is not on its way up; it gives its name back at once.
+    #[inline]
     pub(super) fn begin_destroying(
         &mut self,
         id: ProviderId,
@@ -78,17 +85,22 @@ impl Cloud {
         ending: Ending,
         stuck: bool,
     ) {
-        self.free_name(id);
         let record = self.living_mut(id);
         record.ending = ending;
         let number = record.number();
-        if stuck {
-            let hangs = self.luck.span(&self.stuck_for, Purpose::StuckFor, number, 1);
-            self.enter(id, now, State::StuckDestroying);
-            self.arm(id, now, now.plus(hangs));
+        let (state, takes) = if stuck {
+            let hangs = self.luck.span(&self.takes.stuck, Purpose::StuckFor, number, 1);
+            (State::StuckDestroying, hangs)
         } else {
-            let takes = self.luck.span(&self.latencies.delete, Purpose::DeleteLatency, number, 0);
-            self.enter(id, now, State::Destroying);
+            let takes = self.luck.span(&self.takes.delete, Purpose::DeleteLatency, number, 0);
+            (State::Destroying, takes)
+        };
+        if takes == Span::ZERO && !stuck {
+            // Nobody can see a state that lasts no time.
+            self.end(id, now);
+        } else {
+            self.free_name(id);
+            self.enter(id, now, state);
             self.arm(id, now, now.plus(takes));
         }
     }
@@ -105,14 +117,14 @@ impl Cloud {
     }
 
     /// The sandbox is gone: its record becomes a bill.
+    #[inline]
     pub(super) fn end(&mut self, id: ProviderId, now: Time) {
         self.free_name(id);
         self.enter(id, now, State::Gone);
         let slot = index_of(id) as u32;
         self.agenda.cancel(slot);
-        let record = self.records[slot as usize].take().expect("it lived until now");
-        self.vacant.push(slot);
-        self.index.bury(&record, now);
+        let record = self.records[slot as usize].as_ref().expect("it lived until now");
+        self.index.bury(record, now);
         self.tally.gone += 1;
         match record.ending {
             Ending::Deleted => {}
@@ -120,6 +132,8 @@ impl Cloud {
             Ending::AutoStopped => self.tally.auto_stopped += 1,
         }
         self.finished.push(record.finished(now));
+        self.records[slot as usize] = None;
+        self.vacant.push(slot);
         self.tell(id, now, State::Gone);
     }
 
@@ -143,17 +157,7 @@ impl Cloud {
     pub(super) fn due(&mut self, id: ProviderId, now: Time) {
         let record = self.living_mut(id);
         match record.state {
-            State::Creating if record.start_fails => {
-                self.enter(id, now, State::Errored);
-                self.tell(id, now, State::Errored);
-            }
-            State::Creating => {
-                let number = record.number();
-                self.enter(id, now, State::Started);
-                self.living_mut(id).dies_at = self.deaths.of_one(number, now, &self.luck);
-                self.tell(id, now, State::Started);
-                self.watch(id, now);
-            }
+            State::Creating => self.end_start(id, now),
             State::Started if record.dies_at <= now => self.die(id, now),
             State::Started => {
                 // A running command is activity all along.
@@ -175,14 +179,28 @@ impl Cloud {
         }
     }
 
+    /// A start is over, one way or the other.
+    #[inline]
+    fn end_start(&mut self, id: ProviderId, now: Time) {
+        let record = self.living_mut(id);
+        let number = record.number();
+        if record.start_fails {
+            self.enter(id, now, State::Errored);
+            self.tell(id, now, State::Errored);
+        } else {
+            self.enter(id, now, State::Started);
+            self.living_mut(id).dies_at = self.deaths.of_one(number, now, &self.luck);
+            self.tell(id, now, State::Started);
+            self.watch(id, now);
+        }
+    }
+
     /// Plans the next look at a started sandbox: its death, or the earliest auto-stop. Activity in
     /// between is noticed then, so that it costs nothing when it happens.
     fn watch(&mut self, id: ProviderId, now: Time) {
         let record = self.living_mut(id);
         let at = record.last_activity.plus(record.auto_stop).min(record.dies_at);
-        if at < Time::MAX {
-            self.arm(id, now, at);
-        }
+        self.arm(id, now, at);
     }
 
     fn die(&mut self, id: ProviderId, now: Time) {
@@ -190,17 +208,22 @@ impl Cloud {
         self.end(id, now);
     }
 
-    /// Makes the sandbox due at `at`, which may be now.
+    /// Makes the sandbox due at `at`, which may be now, or [`Time::MAX`] for never.
+    #[inline]
     fn arm(&mut self, id: ProviderId, now: Time, at: Time) {
         if at <= now {
             self.due(id, now);
         } else if at < Time::MAX {
             self.agenda.set(index_of(id) as u32, at);
+        } else {
+            self.agenda.cancel(index_of(id) as u32);
         }
     }
 
+    #[inline]
     fn enter(&mut self, id: ProviderId, now: Time, state: State) {
         let record = self.records[index_of(id)].as_mut().expect("only the living change state");
+        debug_assert_eq!(record.id, id);
         if record.state == State::Creating {
             self.starting -= 1;
         }
@@ -209,6 +232,7 @@ impl Cloud {
         record.enter(state, now);
     }
 
+    #[inline]
     fn free_name(&mut self, id: ProviderId) {
         let record = self.living_mut(id);
         if !record.holds_name {
@@ -221,6 +245,7 @@ impl Cloud {
         }
     }
 
+    #[inline]
     fn tell(&mut self, provider: ProviderId, at: Time, state: State) {
         self.changes.push_back(Change { at, provider, state });
     }

@@ -10,19 +10,18 @@ mod requests;
 
 pub use requests::{Answered, CreateRequest, Key, Preparation, Refusal};
 
-use super::agenda::Agenda;
 use super::deaths::Deaths;
 use super::faults::Faults;
 use super::listing::Index;
-use super::luck::{Luck, Purpose};
+use super::luck::{Luck, Purpose, Seconds};
 use super::names::Names;
 use super::outage::{Manner, Outages};
-use super::profile::{Latencies, Profile};
+use super::profile::Profile;
 use super::quota::Quota;
 use super::rate_limit::RateLimiters;
 use super::record::{Finished, Record, Sandbox, State};
 use super::tenants::Tenants;
-use crate::random::Distribution;
+use crate::agenda::Agenda;
 use sandpool_core::{Class, ProviderId, Resources, SandboxName, Span, Time};
 use std::collections::VecDeque;
 
@@ -30,10 +29,9 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Cloud {
     luck: Luck,
-    latencies: Latencies,
+    takes: Takes,
     stuck_creating: f64,
     stuck_destroying: f64,
-    stuck_for: Distribution,
     /// What one sandbox of each class takes.
     sizes: Vec<Resources>,
     records: Vec<Option<Record>>,
@@ -54,6 +52,38 @@ pub struct Cloud {
     calls_in_vain: u64,
     changes: VecDeque<Change>,
     finished: Vec<Finished>,
+}
+
+/// How long things take.
+#[derive(Clone, Debug)]
+struct Takes {
+    create: Seconds,
+    create_slowdown: f64,
+    prepare: Seconds,
+    /// The prepare steps of single classes, by the class's index.
+    prepare_by_class: Vec<(u16, Seconds)>,
+    delete: Seconds,
+    call: Seconds,
+    stuck: Seconds,
+}
+
+impl Takes {
+    fn new(profile: &Profile) -> Self {
+        let latencies = &profile.latencies;
+        Self {
+            create: Seconds::from(&latencies.create),
+            create_slowdown: latencies.create_slowdown,
+            prepare: Seconds::from(&latencies.prepare),
+            prepare_by_class: latencies
+                .prepare_by_class
+                .iter()
+                .map(|(class, seconds)| (*class, Seconds::from(seconds)))
+                .collect(),
+            delete: Seconds::from(&latencies.delete),
+            call: Seconds::from(&latencies.call),
+            stuck: Seconds::from(&profile.stuck_for),
+        }
+    }
 }
 
 /// How often what happened since the beginning.
@@ -89,10 +119,9 @@ impl Cloud {
     pub fn new(profile: &Profile, classes: &[Class], seed: u64, replication: u32) -> Self {
         let luck = Luck::new(seed, replication);
         Self {
-            latencies: profile.latencies.clone(),
+            takes: Takes::new(profile),
             stuck_creating: profile.stuck_creating,
             stuck_destroying: profile.stuck_destroying,
-            stuck_for: profile.stuck_for.clone(),
             sizes: classes.iter().map(|class| class.resources).collect(),
             records: Vec::new(),
             vacant: Vec::new(),
@@ -100,7 +129,7 @@ impl Cloud {
             agenda: Agenda::default(),
             quota: Quota::new(profile.quota, profile.stopped_holds_disk),
             limiters: RateLimiters::new(profile.rate_limits),
-            tenants: Tenants::new(profile.other_tenants.clone()),
+            tenants: Tenants::new(&profile.other_tenants),
             faults: Faults::new(&profile.faults),
             outages: Outages::new(&profile.outages),
             deaths: Deaths::new(profile, &luck),
@@ -179,7 +208,7 @@ impl Cloud {
     #[must_use]
     #[inline]
     pub fn call_latency(&self, entity: u64, counter: u64) -> Span {
-        self.luck.span(&self.latencies.call, Purpose::CallLatency, entity, counter)
+        self.luck.span(&self.takes.call, Purpose::CallLatency, entity, counter)
     }
 
     /// The sandbox, if the provider has it.
@@ -218,6 +247,11 @@ impl Cloud {
     #[must_use]
     pub fn tally(&self) -> Tally {
         self.tally
+    }
+
+    #[cfg(test)]
+    pub(super) fn footprint(&self) -> usize {
+        self.records.len().max(self.changes.len()).max(self.finished.len()).max(self.index.fading())
     }
 
     /// Takes the bills of the sandboxes that went since the last call, in the order in which they

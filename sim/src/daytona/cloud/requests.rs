@@ -89,11 +89,12 @@ pub struct Preparation {
 }
 
 impl Cloud {
-    /// Creates a sandbox. It is `creating` from now on; a [`Change`] tells when it is started or
+    /// Creates a sandbox. It is `creating` from now on; a [`Change`](super::Change) tells when it is started or
     /// errored (which may be at once).
     ///
     /// Refusals, in the order in which they are checked: unheard, unavailable, rate-limited,
     /// rejected (also for an unknown class), full, name exists.
+    #[inline]
     pub fn create(&mut self, now: Time, request: CreateRequest) -> Answered<ProviderId> {
         self.tally.create_calls += 1;
         let number = self.tally.create_calls;
@@ -105,10 +106,11 @@ impl Cloud {
         Answered { outcome, heard: fault != Fault::LostAnswer }
     }
 
-    /// Accepts a delete: the sandbox is destroying from now on and its name is free; a [`Change`]
+    /// Accepts a delete: the sandbox is destroying from now on and its name is free; a [`Change`](super::Change)
     /// tells when it is gone (which may be at once). An errored one is gone with the answer.
     ///
     /// Refusals: as for any request; not found; conflict while it is starting or destroying.
+    #[inline]
     pub fn delete(&mut self, now: Time, key: Key) -> Answered<ProviderId> {
         self.about(now, Verb::Destroy, key, |cloud, visit| {
             let id = visit.id;
@@ -197,12 +199,12 @@ impl Cloud {
             }
             let (number, class) = (record.number(), record.class);
             cloud.command_begun(now, id);
-            let latencies = &cloud.latencies;
-            let seconds = latencies
+            let takes = &cloud.takes;
+            let seconds = takes
                 .prepare_by_class
                 .iter()
                 .find(|(index, _)| *index == class.0)
-                .map_or(&latencies.prepare, |(_, seconds)| seconds);
+                .map_or(&takes.prepare, |(_, seconds)| seconds);
             let takes = cloud.luck.span(seconds, Purpose::PrepareLatency, number, visit.nth);
             Ok(Preparation { provider: id, ends_at: now.plus(takes), fails: visit.fails })
         })
@@ -256,6 +258,7 @@ impl Cloud {
         if fault == Fault::Rejected { Err(Refusal::Rejected) } else { Ok(fault) }
     }
 
+    #[inline]
     fn accept(
         &mut self,
         now: Time,
@@ -277,6 +280,7 @@ impl Cloud {
     }
 
     /// A request about one sandbox: finds it, lets the request in, and acts.
+    #[inline]
     fn about<T>(
         &mut self,
         now: Time,

@@ -56,6 +56,20 @@ fn a_stuck_delete_holds_quota_but_not_the_bill_nor_the_name() {
 }
 
 #[test]
+fn a_delete_that_hangs_for_ever_is_not_ended_by_the_auto_stop() {
+    let mut profile = steady();
+    profile.stuck_destroying = 1.0;
+    profile.stuck_for = Distribution::Constant(f64::INFINITY);
+    profile.auto_stop = Span::from_secs(60);
+    let mut caller = Caller::new(profile);
+    let provider = caller.started(1);
+    caller.ask_id(Verb::Destroy, provider);
+    assert!(caller.wait_until(1e6).is_empty());
+    assert_eq!(caller.machine.cloud().counted(), Class::default().resources);
+    assert_eq!(caller.machine.next_at(), None);
+}
+
+#[test]
 fn an_errored_sandbox_holds_its_name_and_no_quota_until_it_is_deleted() {
     let mut caller =
         Caller::new(faulty(Verb::Create, VerbFaults { errored: 1.0, ..VerbFaults::default() }));

@@ -52,8 +52,7 @@ fn the_nth_create_is_equally_lucky_whatever_else_happens() {
 
 #[test]
 fn a_cold_start_takes_about_eleven_seconds_by_default() {
-    let mut profile = Profile::default();
-    profile.quota = Profile::instant().quota;
+    let profile = Profile { quota: Profile::instant().quota, ..Profile::default() };
     let mut caller = Caller::new(profile);
     let (mut starts, mut deletes, n) = (0.0, 0.0, 500);
     for sequence in 0..n {
@@ -98,7 +97,7 @@ fn wander(seed: u64, pace: u64) -> (Caller, Vec<(OpId, Reply)>) {
                 Some(&provider) if verb != Verb::Create => caller.ask_id(verb, provider),
                 _ => caller.ask(verb, second),
             };
-            if pick % 500 == 0 {
+            if pick.is_multiple_of(500) {
                 caller.machine.forget_clients();
             }
         }
@@ -114,7 +113,7 @@ fn check(caller: &Caller, seed: u64) {
     let mut memory = 0;
     for sandbox in cloud.sandboxes() {
         use crate::daytona::record::State;
-        if matches!(sandbox.state, State::Creating | State::Started | State::StuckDestroying) {
+        if sandbox.state.counts_whole() {
             memory += sizes[usize::from(sandbox.class.0)];
         }
         if let Some(name) = sandbox.name {

@@ -1,5 +1,6 @@
 //! What the simulated provider does, behaviour by behaviour.
 
+mod cloud;
 mod deaths;
 mod deletes;
 mod faults;
@@ -55,7 +56,7 @@ impl Caller {
             ..Class::default()
         };
         Self {
-            machine: Machine::new(profile, vec![Class::default(), large], seed, 0),
+            machine: Machine::new(&profile, &[Class::default(), large], seed, 0),
             now: Time::ZERO,
             ops: 0,
         }

@@ -26,7 +26,7 @@ impl Entry {
 
 /// Due times by slot; equal times come in the order in which they were set.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Agenda {
+pub(crate) struct Agenda {
     heap: Vec<Entry>,
     /// Place in the heap of each slot.
     places: Vec<u32>,
@@ -36,13 +36,19 @@ pub(super) struct Agenda {
 impl Agenda {
     /// The earliest due time.
     #[inline]
-    pub(super) fn next_at(&self) -> Option<Time> {
+    pub(crate) fn next_at(&self) -> Option<Time> {
         self.heap.first().map(|entry| entry.at)
+    }
+
+    /// When the slot is due; `None` if never.
+    pub(crate) fn due(&self, slot: u32) -> Option<Time> {
+        let place = *self.places.get(slot as usize)?;
+        self.heap.get(place as usize).map(|entry| entry.at)
     }
 
     /// Takes the earliest slot out, if it is due by `now`.
     #[inline]
-    pub(super) fn pop_due(&mut self, now: Time) -> Option<(Time, u32)> {
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<(Time, u32)> {
         let first = *self.heap.first()?;
         if first.at > now {
             return None;
@@ -52,7 +58,7 @@ impl Agenda {
     }
 
     /// Makes the slot due at `at`, instead of whenever it was due before.
-    pub(super) fn set(&mut self, slot: u32, at: Time) {
+    pub(crate) fn set(&mut self, slot: u32, at: Time) {
         self.cancel(slot);
         let index = slot as usize;
         if index >= self.places.len() {
@@ -64,7 +70,7 @@ impl Agenda {
     }
 
     /// Makes the slot due never.
-    pub(super) fn cancel(&mut self, slot: u32) {
+    pub(crate) fn cancel(&mut self, slot: u32) {
         let Some(&place) = self.places.get(slot as usize) else { return };
         if place == ABSENT {
             return;

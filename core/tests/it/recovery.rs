@@ -1,0 +1,161 @@
+//! After a restart.
+
+use crate::harness::{Pool, inventory, on_execute};
+use sandpool_core::{
+    ClassId, ConversationId, EventKind, Failure, FoundState, Input, InventoryItem, ProviderId,
+    Reason, Recovery, Reply, SandboxName, SandboxState, Verb,
+};
+
+fn left(sequence: u64) -> InventoryItem {
+    InventoryItem {
+        provider: ProviderId(sequence),
+        name: Some(SandboxName { epoch: 1, sequence }),
+        class: ClassId(0),
+        state: FoundState::Running,
+    }
+}
+
+fn restore(pool: &mut Pool, conversation: ConversationId, sequence: u64, unresolved: bool) {
+    pool.tell(Input::Restore {
+        conversation,
+        sandbox: SandboxName { epoch: 1, sequence },
+        provider: Some(ProviderId(sequence)),
+        class: ClassId(0),
+        unresolved_execute: unresolved,
+    });
+}
+
+fn adopting() -> sandpool_core::Config {
+    let mut config = on_execute();
+    config.recovery = Recovery::Adopt;
+    config
+}
+
+#[test]
+fn nothing_is_created_before_everything_labelled_ours_is_known() {
+    let mut config = on_execute();
+    config.classes[0].warm_sandboxes = 2;
+    let mut pool = Pool::restoring(config, 2);
+    pool.tell(Input::Recovered);
+    pool.blocked(0);
+    assert_eq!(pool.asked(Verb::Create), 0);
+    // A list that is not complete tells nothing.
+    pool.answer(Verb::FindAll, Reply::Inventory(sandpool_core::Inventory::default()));
+    assert_eq!(pool.asked(Verb::Create), 0);
+    pool.wait_until_asked(Verb::FindAll);
+    pool.fail(Verb::FindAll, Failure::Unavailable);
+    assert_eq!(pool.asked(Verb::Create), 0);
+    pool.wait_until_asked(Verb::FindAll);
+    pool.answer_last(Verb::FindAll, inventory(&[]));
+    assert!(pool.asked(Verb::Create) > 0);
+}
+
+#[test]
+fn with_destroy_everything_that_was_left_goes_and_counts_until_it_is_gone() {
+    let mut pool = Pool::restoring(on_execute(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, false);
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[left(1), left(2), left(3)]));
+    assert_eq!(pool.used_slots(), 3);
+    assert_eq!(pool.asked(Verb::Destroy), 3);
+    assert_eq!(pool.state(conversation), None);
+    pool.serve_all();
+    assert_eq!(pool.used_slots(), 0);
+    assert_eq!(pool.count(EventKind::OrphanRemoved), 2);
+    pool.begin(conversation);
+    pool.execute(conversation);
+    pool.serve_all();
+    let replaced = pool.of(conversation, EventKind::SandboxReplaced);
+    assert_eq!(replaced[0].reason, Reason::Recovery, "the user is told");
+}
+
+#[test]
+fn with_adopt_the_mapped_ones_are_rebound_and_the_rest_goes() {
+    let mut pool = Pool::restoring(adopting(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, false);
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[left(1), left(2)]));
+    assert_eq!(pool.state(conversation), Some(SandboxState::Idle));
+    assert_eq!(pool.held(0), 1);
+    assert_eq!(pool.asked(Verb::Destroy), 1);
+    pool.serve_all();
+    assert_eq!(pool.used_slots(), 1);
+    pool.begin(conversation);
+    pool.execute(conversation);
+    assert_eq!(pool.state(conversation), Some(SandboxState::Busy), "its files are there");
+    assert!(pool.of(conversation, EventKind::SandboxReplaced).is_empty());
+}
+
+#[test]
+fn an_adopted_sandbox_whose_command_may_still_run_is_busy_until_proven_quiet() {
+    let mut pool = Pool::restoring(adopting(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, true);
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[left(1)]));
+    pool.begin(conversation);
+    pool.execute(conversation);
+    assert_eq!(pool.of(conversation, EventKind::SandboxBusy).len(), 0, "it waits for the probe");
+    pool.answer(Verb::Probe, Reply::Alive { quiet: false });
+    assert_eq!(pool.state(conversation), Some(SandboxState::Busy));
+    pool.wait_until_asked(Verb::Probe);
+    pool.answer_last(Verb::Probe, Reply::Alive { quiet: true });
+    assert_eq!(pool.of(conversation, EventKind::SandboxBusy).len(), 1);
+}
+
+#[test]
+fn one_that_never_gets_quiet_is_replaced() {
+    let mut pool = Pool::restoring(adopting(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, true);
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[left(1)]));
+    pool.begin(conversation);
+    pool.execute(conversation);
+    for _ in 0..20 {
+        if pool.asked(Verb::Destroy) > 0 {
+            break;
+        }
+        if pool.asked(Verb::Probe) > 0 {
+            pool.answer_last(Verb::Probe, Reply::Alive { quiet: false });
+        }
+        pool.wait(10.0);
+    }
+    pool.serve_all();
+    let replaced = pool.of(conversation, EventKind::SandboxReplaced);
+    assert_eq!(replaced.len(), 1);
+    assert_eq!(pool.state(conversation), Some(SandboxState::Busy), "the new one");
+}
+
+#[test]
+fn a_mapped_one_that_is_gone_is_found_out_by_the_probe() {
+    let mut pool = Pool::restoring(adopting(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, false);
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[]));
+    assert_eq!(pool.state(conversation), Some(SandboxState::Idle), "one list proves nothing");
+    pool.answer(Verb::Probe, Reply::Gone);
+    assert_eq!(pool.state(conversation), None);
+    assert_eq!(pool.count(EventKind::SandboxDied), 1);
+}
+
+#[test]
+fn adoption_may_push_use_above_a_lowered_limit_and_then_nothing_starts() {
+    let mut config = adopting();
+    config.max.slots = 1;
+    let mut pool = Pool::restoring(config, 2);
+    let conversations: Vec<_> = (0..3).map(|account| pool.open(account)).collect();
+    for (index, &conversation) in conversations.iter().enumerate() {
+        restore(&mut pool, conversation, index as u64 + 1, false);
+    }
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[left(1), left(2), left(3)]));
+    assert_eq!(pool.used_slots(), 3);
+    assert_eq!(pool.scheduler.capacity().free.slots, -2);
+    let blocked = pool.blocked(5);
+    assert!(pool.is_waiting(blocked));
+    assert_eq!(pool.asked(Verb::Create), 0);
+}

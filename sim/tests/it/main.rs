@@ -1,0 +1,3 @@
+//! Tests of the simulator through its public face, one module a behaviour.
+
+mod invariants;
