@@ -11,15 +11,18 @@ mod naive;
 mod provider;
 mod regressions;
 mod settings;
+mod shrink;
 
 use actions::{Action, actions};
 use history::History;
 use proptest::prelude::*;
-use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestError, TestRng, TestRunner};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
 use provider::Temper;
 use sandpool_core::Config;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 /// Histories in a normal run.
@@ -28,6 +31,8 @@ const CASES: u64 = 400;
 thread_local! {
     /// Whether panics of this thread are expected and told elsewhere.
     static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// What the last of them said, and where.
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Keeps the panics of a history that is being shrunk out of the output.
@@ -36,7 +41,9 @@ fn hush() {
     ONCE.call_once(|| {
         let loud = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() {
+            if QUIET.get() {
+                PANIC.set(info.to_string());
+            } else {
                 loud(info);
             }
         }));
@@ -62,54 +69,97 @@ fn temper() -> impl Strategy<Value = Temper> {
         })
 }
 
-type Plot = (Config, Temper, Vec<Action>, bool);
-
-fn plot() -> impl Strategy<Value = Plot> {
-    (settings::settings(), temper(), actions(), any::<bool>())
+/// Everything that a history is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Plot {
+    pub(crate) config: Config,
+    pub(crate) temper: Temper,
+    pub(crate) actions: Vec<Action>,
+    /// Whether running executes end by themselves before the shutdown.
+    pub(crate) finish_first: bool,
 }
 
+fn plot() -> impl Strategy<Value = Plot> {
+    (settings::settings(), temper(), actions(), any::<bool>()).prop_map(
+        |(config, temper, actions, finish_first)| Plot { config, temper, actions, finish_first },
+    )
+}
+
+/// How a history failed.
+struct Failed {
+    /// What was wrong.
+    why: String,
+    /// What happened before.
+    story: String,
+    /// After how many actions.
+    actions: usize,
+}
+
+type Seen = RefCell<BTreeMap<&'static str, u64>>;
+
 /// Plays a whole history to its end.
-fn live(plot: &Plot, seen: &RefCell<BTreeMap<&'static str, u64>>) -> Result<(), String> {
-    let (config, temper, actions, finish_first) = plot;
-    let mut history = History::new(config.clone(), *temper)?;
-    let mut run = || {
-        for action in actions {
+fn live(plot: &Plot, seen: &Seen) -> Result<(), Failed> {
+    let mut played = 0;
+    let fail = |why: String, story: String, actions: usize| Failed { why, story, actions };
+    let mut history = History::new(plot.config.clone(), plot.temper)
+        .map_err(|why| fail(why, String::new(), 0))?;
+    let result = caught(|| {
+        for action in &plot.actions {
+            played += 1;
             history.play(action)?;
         }
-        history.end(*finish_first)
-    };
-    let result = run();
+        history.end(plot.finish_first)
+    });
     for (kind, count) in &history.seen {
         *seen.borrow_mut().entry(kind).or_default() += count;
     }
-    let lines = if std::env::var("SANDPOOL_MODEL_TRACE").is_ok() { 100_000 } else { 60 };
-    result.map_err(|text| format!("{text}\n{}", history.tail(lines)))
+    let lines = if std::env::var("SANDPOOL_MODEL_TRACE").is_ok() { usize::MAX } else { 150 };
+    result.map_err(|why| fail(why, history.tail(lines), played))
+}
+
+/// Runs something; a panic in it becomes an error.
+fn caught(run: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        let text = PANIC.take();
+        Err(format!("panic: {text}"))
+    })
+}
+
+/// The plot of a seed.
+fn plot_of(seed: u64) -> Plot {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = RunnerConfig { failure_persistence: None, ..RunnerConfig::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    plot().new_tree(&mut runner).expect("settings without contradictions are common").current()
 }
 
 /// Runs the history of one seed; a failure comes back shrunk.
-fn run_seed(seed: u64, seen: &RefCell<BTreeMap<&'static str, u64>>) -> Result<(), String> {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let config = RunnerConfig {
-        cases: 1,
-        failure_persistence: None,
-        max_shrink_iters: 200_000,
-        max_shrink_time: 20_000,
-        ..RunnerConfig::default()
+fn run_seed(seed: u64, seen: &Seen) -> Result<(), String> {
+    let plot = plot_of(seed);
+    let Err(first) = live(&plot, seen) else { return Ok(()) };
+    let ignored = RefCell::default();
+    // Numbers aside, it must go wrong in the same way while it is made smaller.
+    let way = |why: &str| why.chars().filter(|c| !c.is_ascii_digit()).take(40).collect::<String>();
+    let wanted = way(&first.why);
+    let fails = |plot: &Plot| match live(plot, &ignored) {
+        Err(failed) if way(&failed.why) == wanted => Some(failed.actions),
+        _ => None,
     };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let result = runner.run(&plot(), |plot| {
-        live(&plot, seen).map_err(TestCaseError::fail)
-    });
-    match result {
-        Ok(()) => Ok(()),
-        Err(TestError::Fail(why, (config, temper, actions, finish_first))) => Err(format!(
-            "{why}\n\n{config:?}\n{temper:?}, finish first: {finish_first}\n{} actions: {actions:?}",
-            actions.len()
-        )),
-        Err(TestError::Abort(why)) => Err(format!("gave up: {why}")),
-    }
+    let small = shrink::shrink(&plot, &fails);
+    let failed = live(&small, &ignored).err().unwrap_or(first);
+    Err(format!(
+        "{}\n{}\n\nsettings: {:#?}\n{:?}\n{:?}, finish first: {}\n{} actions: {:?}",
+        failed.why,
+        failed.story,
+        shrink::differing(&small.config),
+        small.config.classes,
+        small.temper,
+        small.finish_first,
+        small.actions.len(),
+        small.actions
+    ))
 }
 
 #[test]

@@ -51,6 +51,8 @@ pub(crate) struct Provider {
     /// What a lagging list shows.
     snapshot: Vec<Real>,
     orders: u64,
+    /// How often each question was asked.
+    times_asked: Vec<((Verb, SandboxName), u64)>,
     next_provider: u64,
 }
 
@@ -71,6 +73,7 @@ impl Provider {
             coming: Vec::new(),
             snapshot: Vec::new(),
             orders: 0,
+            times_asked: Vec::new(),
             next_provider: 1,
         }
     }
@@ -79,7 +82,20 @@ impl Provider {
     /// promise ("longer than the provider's longest create").
     pub(crate) fn submit(&mut self, now: Time, operation: Operation, limbo_hold: Span) {
         self.orders += 1;
-        let luck = mix(self.temper.salt ^ mix(self.orders));
+        // The luck of a question hangs on the question and not on what was asked before, so that a
+        // history stays the same when something else is left out of it.
+        let key = (operation.verb, operation.name);
+        let place = match self.times_asked.iter().position(|&(known, _)| known == key) {
+            Some(place) => place,
+            None => {
+                self.times_asked.push((key, 0));
+                self.times_asked.len() - 1
+            }
+        };
+        self.times_asked[place].1 += 1;
+        let nth = self.times_asked[place].1;
+        let question = (operation.verb as u64) << 32 ^ operation.name.sequence;
+        let luck = mix(self.temper.salt ^ mix(question ^ mix(nth)));
         let trouble = luck % 100 < u64::from(self.temper.trouble_percent);
         let silent = (luck >> 8) % 100 < u64::from(self.temper.silent_percent);
         let latency_ms = (luck >> 16) % (self.temper.latency_ms_max + 1);

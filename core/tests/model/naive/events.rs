@@ -89,7 +89,7 @@ impl Naive {
                 ensure!(it.turn.is_none(), "a second open turn in conversation {id}");
                 ensure!(event.turn.0 > it.last_turn, "turn number {} again", event.turn);
                 it.last_turn = event.turn.0;
-                it.turn = Some(Turn { id: event.turn, class: event.class, active_at: now });
+                it.turn = Some(Turn { id: event.turn, class: it.wants, active_at: now });
             }
             EventKind::TurnEnded => {
                 let it = self.conversation_mut(id).ok_or(missing)?;
@@ -103,6 +103,11 @@ impl Naive {
                         turn.id,
                         now.since(turn.active_at)
                     );
+                }
+                // The turn in which it was used is over: last used now.
+                let used = self.sandboxes.iter_mut().filter(|it| it.conversation == Some(id));
+                for sandbox in used.filter(|it| it.used_in == Some(turn.id)) {
+                    sandbox.last_used_at = now;
                 }
             }
             EventKind::SandboxBusy => {
@@ -192,8 +197,9 @@ impl Naive {
                     "refused as full after {} of a patience of {patience}",
                     now.since(asked_at)
                 );
+                // When the provider says full, the admission is taken back on the way.
                 ensure!(
-                    claim.is_none_or(|claim| claim.standing == Standing::Waiting),
+                    self.said_full || claim.is_none_or(|it| it.standing == Standing::Waiting),
                     "refused as full although admitted"
                 );
             }
@@ -205,11 +211,8 @@ impl Naive {
                 );
             }
             Reason::NeverFits => {
-                let roomy = class.plus(self.reserve()).fits_into(&self.config.max);
-                let fits = class.fits_into(&self.config.max);
-                let borrows = claim.is_some_and(|claim| self.would_borrow(claim));
                 ensure!(
-                    !fits || (!roomy && borrows),
+                    !class.fits_into(&self.config.max),
                     "refused as never fitting although {class} fits into {}",
                     self.config.max
                 );
@@ -263,19 +266,17 @@ impl Naive {
             }
             EventKind::ClaimAdmitted => {
                 self.check_admission(event)?;
-                let claim = self.claim_mut(named()?)?;
+                let id = named()?;
+                let claim = self.claim(id)?;
+                let overtaken = self.claims.iter().filter(|it| self.is_overtaken_by(it, claim));
+                let overtaken: Vec<ClaimId> = overtaken.map(|older| older.id).collect();
+                for older in overtaken {
+                    self.claim_mut(older)?.overtaken += 1;
+                }
+                let claim = self.claim_mut(id)?;
                 claim.standing = Standing::Admitted;
                 claim.admitted_at = now;
                 claim.admitted_order = order;
-                let (id, blocked, blocked_order) =
-                    (claim.id, claim.blocked_at.is_some(), claim.blocked_order);
-                for other in &mut self.claims {
-                    let is_older = other.blocked_at.is_some()
-                        && (!blocked || other.blocked_order < blocked_order);
-                    if other.id != id && other.standing == Standing::Waiting && is_older {
-                        other.overtaken += 1;
-                    }
-                }
             }
             EventKind::ClaimRevoked => {
                 let claim = self.claim_mut(named()?)?;
@@ -297,6 +298,10 @@ impl Naive {
                 }
             }
             EventKind::SandboxAssigned => self.bind_claim(event)?,
+            // The first use ends the claim.
+            EventKind::SandboxBusy => self.claims.retain(|claim| {
+                Some(claim.conversation) != event.conversation || claim.standing != Standing::Bound
+            }),
             _ => {}
         }
         Ok(())
@@ -325,8 +330,8 @@ impl Naive {
             class: event.class,
             made_at: self.now,
             standing: Standing::Waiting,
-            blocked_at: None,
-            blocked_order: 0,
+            blocked_at: (event.reason == Reason::Blocked).then_some(self.now),
+            blocked_order: self.orders,
             admitted_at: self.now,
             admitted_order: 0,
             overtaken: 0,
@@ -476,6 +481,7 @@ impl Naive {
                     event.conversation
                 );
                 sandbox.user = sandbox.conversation;
+                sandbox.used_in = Some(event.turn);
             }
             EventKind::SandboxReclaimed => self.check_reclaim(event, id, moved)?,
             EventKind::SandboxReady => {
@@ -488,6 +494,7 @@ impl Naive {
                 );
             }
             EventKind::SandboxFailed => {
+                self.said_full |= event.reason == Reason::ProviderFull;
                 let cause = self.sandbox(id).and_then(|sandbox| sandbox.caused_by);
                 for claim in &mut self.claims {
                     if Some(claim.id) == cause || Some(claim.id) == event.claim {
@@ -501,7 +508,18 @@ impl Naive {
         }
         let Some(sandbox) = self.sandbox_mut(id) else { return Ok(()) };
         if sandbox.conversation.is_some() && !sandbox.state.is_leased() {
-            sandbox.conversation = None;
+            let (owner, class) = (sandbox.conversation.take(), sandbox.class);
+            if let (Some(owner), Reason::Swapped) = (owner, event.reason) {
+                self.swapped.push((owner, class));
+            }
+            // A claim whose sandbox died before its first use keeps its admission.
+            if event.kind == EventKind::SandboxDied {
+                for claim in &mut self.claims {
+                    if Some(claim.conversation) == owner && claim.standing == Standing::Bound {
+                        claim.standing = Standing::Admitted;
+                    }
+                }
+            }
         }
         Ok(())
     }

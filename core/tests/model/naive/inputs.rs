@@ -2,7 +2,7 @@
 
 use super::{Checked, Conversation, Execute, Naive, Phase, Progress, ensure};
 use sandpool_core::{
-    Config, ConversationId, ExecuteOutcome, Failure, Id, Input, Reply, Span, Verb, WhyRejected,
+    ClassId, Config, ConversationId, ExecuteOutcome, Failure, Id, Input, Reply, Span, Verb, WhyRejected,
 };
 
 impl Naive {
@@ -124,10 +124,14 @@ impl Naive {
                     id: *conversation,
                     account: *account,
                     turn: None,
+                    wants: ClassId(0),
                     last_turn: 0,
                     execute: None,
                     last_execute: 0,
                 });
+            }
+            Input::BeginTurn { conversation, class, .. } => {
+                self.expect(*conversation)?.wants = *class;
             }
             Input::StartExecute { conversation, execute, patience, .. } => {
                 let configured = self.config.sandbox_wait;
@@ -160,6 +164,8 @@ impl Naive {
             Input::Reply { reply: Reply::Failed(Failure::RateLimited { retry_after }), .. } => {
                 if asked == Some(Verb::Create) {
                     self.paused_until = self.paused_until.max(now.plus(*retry_after));
+                    let longest = self.config.retry_max.max(*retry_after);
+                    self.may_pause_until = self.may_pause_until.max(now.plus(longest));
                 }
             }
             Input::Restore { conversation, sandbox, .. } => {

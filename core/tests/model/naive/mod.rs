@@ -57,6 +57,8 @@ pub(crate) struct Conversation {
     pub(crate) id: ConversationId,
     pub(crate) account: AccountId,
     pub(crate) turn: Option<Turn>,
+    /// The class that its last turn asked for.
+    pub(crate) wants: ClassId,
     pub(crate) last_turn: u32,
     pub(crate) execute: Option<Execute>,
     pub(crate) last_execute: u32,
@@ -105,6 +107,8 @@ pub(crate) struct Sandbox {
     /// Who ever used it.
     pub(crate) user: Option<ConversationId>,
     pub(crate) last_used_at: Time,
+    /// The turn of its last command.
+    pub(crate) used_in: Option<TurnId>,
     pub(crate) creates: u32,
     /// Taken over from an earlier instance or found.
     pub(crate) discovered: bool,
@@ -125,6 +129,7 @@ impl Sandbox {
             conversation: None,
             user: None,
             last_used_at: now,
+            used_in: None,
             creates: 0,
             discovered: false,
             caused_by: None,
@@ -160,6 +165,8 @@ pub(crate) struct Naive {
     pub(crate) sandboxes: Vec<Sandbox>,
     /// No create before this instant, by the provider's wish.
     pub(crate) paused_until: Time,
+    /// Creates may be held back until this instant: the pause, or the back-off if that is longer.
+    pub(crate) may_pause_until: Time,
     pub(crate) next_sequence: u64,
     pub(crate) orders: u64,
     /// What the step under way has answered: (conversation, execute).
@@ -168,6 +175,11 @@ pub(crate) struct Naive {
     pub(crate) warm_targets: Vec<i64>,
     /// Conversations in which the step under way was asked to cancel.
     pub(crate) cancelled: Vec<ConversationId>,
+    /// Whether the provider said full in the step under way.
+    pub(crate) said_full: bool,
+    /// Conversations that gave up a sandbox for one of another class in the step under way, and
+    /// the class that they gave up.
+    pub(crate) swapped: Vec<(ConversationId, ClassId)>,
 }
 
 impl Naive {
@@ -186,10 +198,13 @@ impl Naive {
             claims: Vec::new(),
             sandboxes: Vec::new(),
             paused_until: Time::ZERO,
+            may_pause_until: Time::ZERO,
             next_sequence: 1,
             orders: 0,
             answered: Vec::new(),
             cancelled: Vec::new(),
+            swapped: Vec::new(),
+            said_full: false,
         }
     }
 

@@ -131,11 +131,8 @@ impl Naive {
                 view.sandbox
             );
             let claim = self.claim_of(it.id);
-            // A bound claim ends with the first use, of which no event tells.
-            if claim.is_none_or(|claim| claim.standing != Standing::Bound) {
-                let claim = claim.map(|claim| (claim.id, claim.blocked_at.is_some()));
-                ensure!(view.claim == claim, "{}: claim {claim:?}, view {:?}", it.id, view.claim);
-            }
+            let claim = claim.map(|claim| (claim.id, claim.blocked_at.is_some()));
+            ensure!(view.claim == claim, "{}: claim {claim:?}, view {:?}", it.id, view.claim);
             let mut own = self.sandboxes.iter().filter(|s| s.conversation == Some(it.id));
             let busy = own.any(|sandbox| sandbox.state == SandboxState::Busy && !sandbox.discovered);
             let runs = it
@@ -260,12 +257,14 @@ impl Naive {
             let may_start = starting < self.config.max_starting
                 && !view.is_breaker_open
                 && view.not_before <= self.now
-                && self.paused_until <= self.now
+                && self.may_pause_until <= self.now
                 && self.resources(class).fits_into(&self.limit.minus(self.used()));
             ensure!(
                 !may_start || self.unstarted_of(class) == 0,
-                "{} admitted claims of class {class} wait for a start that nothing hinders",
-                self.unstarted_of(class)
+                "{} admitted claims of class {class} wait for a start that nothing hinders; {view:?}, \
+                 next {:?}",
+                self.unstarted_of(class),
+                real.next_deadline()
             );
             ensure!(
                 self.in_state(class, |state| state == SandboxState::Warm) == 0

@@ -82,25 +82,29 @@ impl Naive {
                 && held.memory_mb <= self.config.max_memory_mb_per_account)
     }
 
-    /// What the account would hold with the claim admitted. A swap gives back what it replaces.
-    pub(crate) fn held_with(&self, claim: &Claim) -> Held {
-        let mut held = self.held(claim.account);
-        if let Some(old) = self.sandbox_of(claim.conversation) {
-            held.sandboxes -= 1;
-            held.memory_mb -= self.resources(old.class).memory_mb;
-        }
-        held.sandboxes += 1;
-        held.memory_mb += self.resources(claim.class).memory_mb;
-        held
+    /// The class that the claim's admission replaces: a swap.
+    pub(crate) fn replaces(&self, claim: &Claim) -> Option<ClassId> {
+        let held = self.sandbox_of(claim.conversation).map(|sandbox| sandbox.class);
+        let given_up = self.swapped.iter().find(|&&(owner, _)| owner == claim.conversation);
+        held.or(given_up.map(|&(_, class)| class))
     }
 
-    /// Whether the claim would be a borrower's.
+    /// Whether the claim would be a borrower's. A swap that does not raise the account's holding is
+    /// nobody's.
     pub(crate) fn would_borrow(&self, claim: &Claim) -> bool {
-        let (before, after) = (self.held(claim.account), self.held_with(claim));
-        let is_exempt_swap = self.sandbox_of(claim.conversation).is_some()
-            && after.sandboxes <= before.sandboxes
-            && after.memory_mb <= before.memory_mb;
-        !is_exempt_swap && !self.is_within_share(after)
+        let mut before = self.held(claim.account);
+        let old = self.replaces(claim).map(|class| self.resources(class).memory_mb);
+        if let (Some(memory_mb), None) = (old, self.sandbox_of(claim.conversation)) {
+            before.sandboxes += 1;
+            before.memory_mb += memory_mb;
+        }
+        let new = self.resources(claim.class).memory_mb;
+        let after = Held {
+            sandboxes: before.sandboxes + 1 - i64::from(old.is_some()),
+            memory_mb: before.memory_mb + new - old.unwrap_or(0),
+        };
+        let raises = after.sandboxes > before.sandboxes || after.memory_mb > before.memory_mb;
+        raises && !self.is_within_share(after)
     }
 
     /// Whether share, reserve and capacity admit a waiting claim at this instant.
@@ -123,14 +127,24 @@ impl Naive {
             .any(|conversation| !self.is_within_share(self.held(conversation.account)))
     }
 
+    /// Whether the older claim counts as overtaken when the younger one is admitted: it blocked
+    /// before, it still waits, and no stricter rule holds for it (a borrower that waits for the
+    /// reserve is not overtaken by a claim within its share). A swap overtakes nobody: it takes the
+    /// place of what its own conversation gives up.
+    pub(crate) fn is_overtaken_by(&self, older: &Claim, younger: &Claim) -> bool {
+        older.id != younger.id
+            && older.standing == Standing::Waiting
+            && older.blocked_at.is_some()
+            && (younger.blocked_at.is_none() || older.blocked_order < younger.blocked_order)
+            && self.replaces(younger).is_none()
+            && self.replaces(older).is_none()
+            && (!self.would_borrow(older) || self.would_borrow(younger))
+    }
+
     /// Whether capacity is held back for an older blocked claim than this one.
     pub(crate) fn is_held_back(&self, claim: &Claim) -> bool {
         self.claims.iter().any(|older| {
-            older.id != claim.id
-                && older.standing == Standing::Waiting
-                && older.blocked_at.is_some()
-                && (claim.blocked_at.is_none() || older.blocked_order < claim.blocked_order)
-                && older.overtaken >= self.config.max_overtakes
+            older.overtaken >= self.config.max_overtakes && self.is_overtaken_by(older, claim)
         })
     }
 }
