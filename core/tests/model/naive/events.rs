@@ -263,6 +263,7 @@ impl Naive {
                 ensure!(claim.blocked_at.is_none(), "claim {} is blocked twice", claim.id);
                 claim.blocked_at = Some(now);
                 claim.blocked_order = order;
+                self.had_blocked = true;
             }
             EventKind::ClaimAdmitted => {
                 self.check_admission(event)?;
@@ -286,6 +287,7 @@ impl Naive {
                     claim.id
                 );
                 claim.standing = Standing::Waiting;
+                self.had_blocked |= self.claim(named()?)?.blocked_at.is_some();
             }
             EventKind::ClaimWithdrawn => {
                 let id = named()?;
@@ -323,10 +325,12 @@ impl Naive {
             event.class,
             it.turn
         );
+        let account = it.account;
+        self.had_blocked |= event.reason == Reason::Blocked;
         self.claims.push(Claim {
             id,
             conversation,
-            account: it.account,
+            account,
             class: event.class,
             made_at: self.now,
             standing: Standing::Waiting,
@@ -614,13 +618,21 @@ impl Naive {
         let sandbox = self.sandbox(id).ok_or("reclaimed sandbox is gone")?;
         let from = moved.unwrap_or(sandbox.state);
         ensure!(from == SandboxState::Idle, "sandbox {id} is reclaimed while {from:?}");
+        // What a conversation gives up for its own claim of another class is nobody else's business.
+        let owner = sandbox.conversation.or(event.conversation).ok_or("reclaimed from nobody")?;
+        if self.claim_of(owner).is_some_and(|own| {
+            own.blocked_at.is_some()
+                && own.standing == Standing::Waiting
+                && own.class != sandbox.class
+        }) {
+            return Ok(());
+        }
         let idle = self.now.since(sandbox.last_used_at);
         ensure!(
             idle >= self.config.reclaim_idle,
             "sandbox {id} is reclaimed {idle} after its last use, protected for {}",
             self.config.reclaim_idle
         );
-        let owner = sandbox.conversation.or(event.conversation).ok_or("reclaimed from nobody")?;
         let owner = self.conversation(owner).ok_or("reclaimed from a closed conversation")?;
         ensure!(owner.turn.is_none(), "sandbox {id} is reclaimed under an open turn");
         // Somebody needs it: a blocked claim that is not admissible, within its share or of the

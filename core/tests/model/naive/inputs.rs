@@ -171,12 +171,23 @@ impl Naive {
             Input::Restore { conversation, sandbox, .. } => {
                 self.restored.push((*conversation, *sandbox));
             }
+            Input::Reply { reply: Reply::Failed(Failure::Full { .. }), .. } => {
+                if asked == Some(Verb::Create) {
+                    let longest = now.plus(self.config.retry_max);
+                    self.may_pause_until = self.may_pause_until.max(longest);
+                }
+            }
             Input::Recovered => self.told_recovered = true,
             Input::Reconfigure(config) => {
                 self.config = (**config).clone();
                 self.warm_targets.resize(self.config.classes.len(), 0);
+                self.doomed.resize(self.config.classes.len(), 0);
+                self.doomed_before.resize(self.config.classes.len(), 0);
             }
-            Input::Drain { leave_sandboxes } if self.phase != Phase::Drained => {
+            // A second call changes nothing.
+            Input::Drain { leave_sandboxes }
+                if matches!(self.phase, Phase::Recovering | Phase::Serving) =>
+            {
                 self.phase = Phase::Draining;
                 self.leaves_sandboxes = *leave_sandboxes;
             }

@@ -173,6 +173,12 @@ pub(crate) struct Naive {
     pub(crate) answered: Vec<(ConversationId, ExecuteId)>,
     /// Warm targets by class before the step under way.
     pub(crate) warm_targets: Vec<i64>,
+    /// Starts by class that will serve nobody: taken for a blocked claim, not created yet. No event
+    /// tells of them; see `rest.rs`.
+    pub(crate) doomed: Vec<i64>,
+    pub(crate) doomed_before: Vec<i64>,
+    /// Whether a blocked claim has waited since the step before.
+    pub(crate) had_blocked: bool,
     /// Conversations in which the step under way was asked to cancel.
     pub(crate) cancelled: Vec<ConversationId>,
     /// Whether the provider said full in the step under way.
@@ -187,6 +193,9 @@ impl Naive {
         Self {
             limit: config.max,
             warm_targets: vec![0; config.classes.len()],
+            doomed: vec![0; config.classes.len()],
+            doomed_before: vec![0; config.classes.len()],
+            had_blocked: false,
             config,
             now,
             phase: Phase::Recovering,

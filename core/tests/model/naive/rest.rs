@@ -2,7 +2,7 @@
 //! that should have been done is missing.
 
 use super::{Checked, Naive, Phase, Progress, Sandbox, Standing, ensure, inputs::is_for_ever};
-use sandpool_core::{EventKind, Output, Resources, SandboxState, Scheduler};
+use sandpool_core::{ClassId, EventKind, Output, Resources, SandboxState, Scheduler};
 
 /// The larger amount in each dimension.
 fn larger(a: Resources, b: Resources) -> Resources {
@@ -32,6 +32,43 @@ impl Naive {
             let known = &mut self.warm_targets[usize::from(class.0)];
             *known = target.max(*known);
         }
+        // A start may be doomed early in a step and matter later in it.
+        for class in self.classes() {
+            let after = self.doomed_starts(class, real);
+            let known = &mut self.doomed[usize::from(class.0)];
+            *known = after.max(*known);
+        }
+    }
+
+    /// Starts of the class that are neither spare nor counted on by an admitted claim.
+    fn doomed_starts(&self, class: ClassId, real: &Scheduler) -> i64 {
+        let Some(view) = real.class_view(class) else { return 0 };
+        let starting = real
+            .sandboxes()
+            .filter(|sandbox| sandbox.class == class && sandbox.state.is_starting())
+            // A restored sandbox is no start.
+            .filter(|sandbox| sandbox.state != SandboxState::New)
+            .count();
+        (starting + view.unstarted) as i64 - (view.spare_starts + view.admitted) as i64
+    }
+
+    /// A start is doomed only for a blocked claim, or because nothing is started any more.
+    fn doomed_agree(&mut self, real: &Scheduler) -> Checked {
+        for class in self.classes() {
+            let doomed = self.doomed_starts(class, real);
+            ensure!(doomed >= 0, "{doomed} doomed starts of class {class}");
+            let before = self.doomed_before[usize::from(class.0)];
+            ensure!(
+                doomed <= before || self.had_blocked || self.phase != Phase::Serving,
+                "{doomed} starts of class {class} serve nobody any more, before it were {before}, \
+                 and nobody is blocked"
+            );
+            self.doomed[usize::from(class.0)] = doomed;
+        }
+        self.doomed_before = self.doomed.clone();
+        let had_blocked = self.blocked_waiting().next().is_some();
+        self.had_blocked = had_blocked;
+        Ok(())
     }
 
     /// Checks everything that can be seen at rest.
@@ -40,6 +77,7 @@ impl Naive {
         self.limit_agrees(real)?;
         self.take_restored(real);
         self.sandboxes_agree(real)?;
+        self.doomed_agree(real)?;
         self.conversations_agree(real)?;
         self.ledgers_agree(real)?;
         self.everyone_is_answered()?;

@@ -43,9 +43,11 @@ impl Naive {
         (self.admitted(class) - self.supply(class)).max(0)
     }
 
-    /// Warm and starting sandboxes of the class.
+    /// Warm and starting sandboxes of the class that may serve a claim.
     pub(crate) fn supply(&self, class: ClassId) -> i64 {
-        self.in_state(class, |state| state == SandboxState::Warm || state.is_starting())
+        let starting = self.in_state(class, SandboxState::is_starting);
+        let warm = self.in_state(class, |state| state == SandboxState::Warm);
+        warm + (starting - self.doomed[usize::from(class.0)]).max(0)
     }
 
     /// Admitted claims of the class without a sandbox.
