@@ -400,7 +400,7 @@ impl History {
         self.naive.now = self.now;
         self.naive.answered.clear();
         self.naive.cancelled.clear();
-        self.naive.swapped.clear();
+        self.naive.waiting_before = self.naive.blocked_waiting().count() as i64;
         self.naive.said_full = false;
         let why = match &told {
             Told::Input(input) => self.naive.why_rejected(input),

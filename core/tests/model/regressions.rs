@@ -1,9 +1,8 @@
 //! Histories that once went wrong, each as small as it could be made and named for what it shows.
 
 use sandpool_core::{
-    AccountId, ClassId, Config, ConversationId, Event, EventKind, ExecuteId, ExecuteOutcome,
-    Failure, Id, Input, Inventory, OpId, Operation, Output, ProviderId, Reply, SandboxName,
-    Scheduler, Span, Time, TurnId, Used, Verb,
+    AccountId, ClassId, Config, ConversationId, Event, EventKind, ExecuteId, Id, Input, Inventory,
+    Operation, Output, ProviderId, Reply, Scheduler, Span, Time, TurnId, Verb,
 };
 
 /// A scheduler that is told things by hand; remembers what it said.
@@ -103,4 +102,85 @@ fn plain() -> Config {
     config.classes[0].prepares = false;
     config.classes[0].warm_sandboxes = 0;
     config
+}
+
+#[test]
+fn an_adopted_limbo_sandbox_frees_what_was_promised() {
+    let mut config = plain();
+    config.max.slots = 2;
+    config.start_timeout = Span::from_secs(1);
+    let mut hand = Hand::new(config);
+    let (first, second) = (hand.open(1, 1), hand.open(2, 2));
+    hand.begin(first, 1, 0);
+    hand.execute(first, 1, 1);
+    // The create is never answered in time: its sandbox is in limbo, the execute is refused.
+    hand.wait_until(Time::from_secs(1));
+    assert_eq!(hand.count(EventKind::SandboxLimbo), 1);
+    hand.execute(first, 1, 2);
+    hand.begin(second, 1, 0);
+    hand.execute(second, 1, 1);
+    // Too late, but true: what was promised to the first claim is free for the second.
+    hand.reply(Verb::Create, Reply::Created { provider: ProviderId(1) });
+    assert_eq!(hand.count(EventKind::SandboxBusy), 1);
+    let account = hand.scheduler.account_view(AccountId(2)).expect("it has a conversation");
+    assert_eq!(account.held, 1, "the second claim fits and is admitted in the same step");
+}
+
+#[test]
+fn a_lowered_bound_on_overtaking_blames_nobody_for_the_past() {
+    let mut config = plain();
+    config.max.memory_mb = 3 * 1024;
+    let mut small = config.classes[0].clone();
+    small.name = "small".to_owned();
+    small.resources.memory_mb = 512;
+    config.classes[0].resources.memory_mb = 2 * 1024;
+    config.classes.push(small);
+    let mut hand = Hand::new(config.clone());
+    let conversations = [hand.open(1, 1), hand.open(2, 2), hand.open(3, 3)];
+    hand.begin(conversations[0], 1, 0);
+    hand.execute(conversations[0], 1, 1);
+    hand.begin(conversations[1], 1, 0);
+    hand.execute(conversations[1], 1, 1);
+    hand.begin(conversations[2], 1, 1);
+    hand.execute(conversations[2], 1, 1);
+    assert_eq!(hand.count(EventKind::ClaimAdmitted), 2, "the small one overtakes");
+    config.max_overtakes = 0;
+    // Every invariant holds after it.
+    hand.tell(Input::Reconfigure(Box::new(config)));
+}
+
+#[test]
+fn a_borrower_that_lacks_the_reserve_destroys_nothing_in_vain() {
+    let mut config = plain();
+    config.max.slots = 6;
+    config.max_sandboxes_per_account = 1;
+    config.borrow_keep_free = 3;
+    config.classes[0].warm_sandboxes = 2;
+    let mut hand = Hand::new(config);
+    for provider in 1..=2 {
+        hand.reply(Verb::Create, Reply::Created { provider: ProviderId(provider) });
+    }
+    let (waiter, other, holder) = (hand.open(1, 0), hand.open(2, 3), hand.open(3, 0));
+    let late = hand.open(4, 2);
+    hand.begin(holder, 1, 0);
+    hand.execute(holder, 1, 1);
+    hand.begin(other, 1, 0);
+    hand.begin(waiter, 1, 0);
+    hand.begin(late, 1, 0);
+    hand.execute(waiter, 1, 1);
+    // The provider works perfectly; what is destroyed must come to an end.
+    for step in 0..200_u64 {
+        let Some(asked) = hand.asked.first().copied() else { break };
+        assert!(step < 50, "{} sandboxes were started", hand.count(EventKind::SandboxStarting));
+        hand.reply(
+            asked.verb,
+            match asked.verb {
+                Verb::Create => Reply::Created { provider: ProviderId(100 + step) },
+                Verb::Destroy => Reply::Destroyed,
+                _ => Reply::Alive { quiet: true },
+            },
+        );
+    }
+    let started = hand.count(EventKind::SandboxStarting);
+    assert!(started <= 6, "{started} sandboxes were started for two users and two warm ones");
 }

@@ -219,7 +219,8 @@ impl Naive {
             }
             Reason::QueueTooLong => {
                 let others = self.blocked_waiting().filter(|other| Some(other.id) != event.claim);
-                let waiting = others.count() as i64;
+                // Whoever waited as the claim came counts, even if served in the same step.
+                let waiting = (others.count() as i64).max(self.waiting_before);
                 ensure!(
                     waiting >= self.config.max_waiting,
                     "refused because {waiting} of at most {} wait",
@@ -272,7 +273,15 @@ impl Naive {
                 let overtaken = self.claims.iter().filter(|it| self.is_overtaken_by(it, claim));
                 let overtaken: Vec<ClaimId> = overtaken.map(|older| older.id).collect();
                 for older in overtaken {
-                    self.claim_mut(older)?.overtaken += 1;
+                    let most = self.config.max_overtakes;
+                    let older = self.claim_mut(older)?;
+                    older.overtaken += 1;
+                    ensure!(
+                        older.overtaken <= most,
+                        "claim {} is overtaken {} times, {most} allowed",
+                        older.id,
+                        older.overtaken
+                    );
                 }
                 let claim = self.claim_mut(id)?;
                 claim.standing = Standing::Admitted;
@@ -340,6 +349,7 @@ impl Naive {
             admitted_order: 0,
             overtaken: 0,
             failures: 0,
+            gave_up: None,
         });
         Ok(())
     }
@@ -513,8 +523,15 @@ impl Naive {
         let Some(sandbox) = self.sandbox_mut(id) else { return Ok(()) };
         if sandbox.conversation.is_some() && !sandbox.state.is_leased() {
             let (owner, class) = (sandbox.conversation.take(), sandbox.class);
-            if let (Some(owner), Reason::Swapped) = (owner, event.reason) {
-                self.swapped.push((owner, class));
+            // Given up for the conversation's own claim of another class.
+            for claim in &mut self.claims {
+                if Some(claim.conversation) == owner
+                    && claim.class != class
+                    && claim.standing == Standing::Waiting
+                    && matches!(event.reason, Reason::Swapped | Reason::Reclaimed)
+                {
+                    claim.gave_up = Some(class);
+                }
             }
             // A claim whose sandbox died before its first use keeps its admission.
             if event.kind == EventKind::SandboxDied {
@@ -569,10 +586,11 @@ impl Naive {
             );
         }
         if for_the_pool {
-            let free = self.free();
+            // What this start does not need may be overdrawn by a lowered limit.
+            let before = self.free().plus(amount);
             ensure!(
-                [free.slots, free.memory_mb, free.cpu_milli, free.disk_mb].iter().all(|&f| f >= 0),
-                "replenishing takes what is promised to admitted claims: free {free}"
+                amount.fits_into(&before),
+                "replenishing takes what is promised to admitted claims: free {before}"
             );
         }
         Ok(())

@@ -92,6 +92,8 @@ pub(crate) struct Claim {
     pub(crate) overtaken: i64,
     /// Starts that failed on its behalf.
     pub(crate) failures: i64,
+    /// The class of the sandbox that its conversation has given up for it.
+    pub(crate) gave_up: Option<ClassId>,
 }
 
 #[derive(Clone, Debug)]
@@ -183,9 +185,8 @@ pub(crate) struct Naive {
     pub(crate) cancelled: Vec<ConversationId>,
     /// Whether the provider said full in the step under way.
     pub(crate) said_full: bool,
-    /// Conversations that gave up a sandbox for one of another class in the step under way, and
-    /// the class that they gave up.
-    pub(crate) swapped: Vec<(ConversationId, ClassId)>,
+    /// Blocked claims that waited before the step under way.
+    pub(crate) waiting_before: i64,
 }
 
 impl Naive {
@@ -212,7 +213,7 @@ impl Naive {
             orders: 0,
             answered: Vec::new(),
             cancelled: Vec::new(),
-            swapped: Vec::new(),
+            waiting_before: 0,
             said_full: false,
         }
     }

@@ -87,8 +87,7 @@ impl Naive {
     /// The class that the claim's admission replaces: a swap.
     pub(crate) fn replaces(&self, claim: &Claim) -> Option<ClassId> {
         let held = self.sandbox_of(claim.conversation).map(|sandbox| sandbox.class);
-        let given_up = self.swapped.iter().find(|&&(owner, _)| owner == claim.conversation);
-        held.or(given_up.map(|&(_, class)| class))
+        held.or(claim.gave_up)
     }
 
     /// Whether the claim would be a borrower's. A swap that does not raise the account's holding is
