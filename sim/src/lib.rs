@@ -3,6 +3,8 @@
 mod agenda;
 mod daytona;
 mod engine;
+mod experiment;
+mod journal;
 mod measure;
 mod output;
 mod random;
@@ -17,6 +19,11 @@ pub use daytona::{
     Tally, Usability, VerbFaults,
 };
 pub use engine::{Journal, Line, Outcome, RunOptions, VirtualClock, What, run};
+pub use experiment::{
+    Experiment, ExperimentError, ExperimentOptions, Progress, RecordedTraffic, ReportContext,
+    ResultFilesError, report_data, result_files, run_experiment,
+};
+pub use journal::{Divergence, Notable, ReplayedStep, Story, StoryStep, notable, replay, story};
 pub use measure::Measures;
 pub use output::{
     Better, Bin, Cause, CauseCost, CdfPoint, CsvError, Detail, Difference, FORMAT, FolderError,
