@@ -1,6 +1,7 @@
 //! A discrete-event simulator that runs sandpool's scheduler against a simulated provider.
 
 mod agenda;
+mod cli;
 mod daytona;
 mod engine;
 mod experiment;
@@ -13,6 +14,7 @@ mod stats;
 mod verify;
 mod workload;
 
+pub use cli::command_line;
 pub use daytona::{
     Answered, Change, Cloud, CreateRequest, Ending, Finished, Key, Labels, Latencies, Listing,
     Machine, OtherTenants, Outage, Preparation, Profile, RateLimits, Refusal, Sandbox, State,

@@ -1,3 +1,5 @@
 //! The `sandpool-sim` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    sandpool_sim::command_line()
+}
