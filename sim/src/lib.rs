@@ -8,8 +8,9 @@ mod workload;
 pub use daytona::{Latencies, OtherTenants, Outage, Profile, RateLimits, VerbFaults};
 pub use random::Distribution;
 pub use scenario::{
-    Crashes, Expectation, LoadError, Mistake, PolicyBlock, Prices, Scenario, ScenarioDiagnostic,
-    ScenarioErrors, Template, Variant, WarmUp, load, parse, parse_policy_block,
-    parse_with_measures, reference_markdown, render_mistakes, schema, to_policy_block,
+    Crashes, Expectation, LoadError, Mistake, NotASetting, Point, PolicyBlock, Prices, ReadOptions,
+    Scenario, ScenarioArgs, ScenarioDiagnostic, ScenarioErrors, Setting, Template, Variant, WarmUp,
+    load, load_with, parse, parse_policy_block, parse_with, reference_markdown, render_mistakes,
+    schema, to_policy_block,
 };
 pub use workload::{Accounts, Arrivals, Workload};
