@@ -1,5 +1,7 @@
 //! The `sandpool-sim` command.
 
+mod cli;
+
 fn main() -> std::process::ExitCode {
-    sandpool_sim::command_line()
+    cli::command_line()
 }

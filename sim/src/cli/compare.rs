@@ -2,16 +2,16 @@
 
 use super::examples;
 use super::failure::Failure;
-use super::input::{Loaded, TraceArguments, load_files, quoted};
+use super::input::{Loaded, SettingArguments, TraceArguments, load_files, quoted};
 use super::progress::Bar;
-use crate::experiment::{
+use clap::Args;
+use sandpool_sim::{
+    Detail, Missed, check_expectations, check_target, terminal_tables, write_folder,
+};
+use sandpool_sim::{
     Experiment, ExperimentOptions, RecordedTraffic, ReportContext, report_data, result_files,
     run_experiment,
 };
-use crate::output::{
-    Detail, Missed, check_expectations, check_target, terminal_tables, write_folder,
-};
-use clap::Args;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -42,6 +42,8 @@ pub(crate) struct SimulationArguments {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+    #[command(flatten)]
     pub(crate) trace: TraceArguments,
 }
 
@@ -67,7 +69,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut files = load_files(&arguments.files)?;
+    let mut files = load_files(&arguments.files, &arguments.simulation.settings.set)?;
     let simulation = &arguments.simulation;
     let mut targets: Vec<PathBuf> = Vec::new();
     for file in &files {
@@ -147,7 +149,7 @@ impl SimulationArguments {
         if let Some(seed) = self.seed {
             text.push_str(&format!(" --seed {seed}"));
         }
-        text + &self.trace.typed()
+        text + &self.settings.typed() + &self.trace.typed()
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::examples;
 use super::failure::Failure;
-use super::input::{TraceArguments, load_one, variant_index};
-use crate::engine::{Journal, Line, RunOptions, What, run};
-use crate::experiment::source_of;
+use super::input::{SettingArguments, TraceArguments, load_one, variant_index};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use sandpool_core::{Config, ConversationId, EventKind, Id, Input, Span};
+use sandpool_sim::source_of;
+use sandpool_sim::{Journal, Line, RunOptions, What, run};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -31,6 +31,8 @@ pub(crate) struct ReplicationArguments {
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+    #[command(flatten)]
     pub(crate) trace: TraceArguments,
 }
 
@@ -38,7 +40,7 @@ impl ReplicationArguments {
     /// Simulates it from the start, with the journal kept. It ends with the scenario's duration, as
     /// it stands: what is under way stays so.
     pub(crate) fn journal(&self) -> Result<(Config, Journal), Failure> {
-        let loaded = load_one(&self.file)?;
+        let loaded = load_one(&self.file, &self.settings.set)?;
         let scenario = &loaded.scenario;
         let index = variant_index(&scenario.variants, self.variant.as_deref())?;
         let traffic = self.trace.load(&scenario.variants)?;

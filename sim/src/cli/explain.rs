@@ -3,8 +3,8 @@
 use super::events::ReplicationArguments;
 use super::examples;
 use super::failure::Failure;
-use crate::journal::{Notable, notable, story};
 use clap::Args;
+use sandpool_sim::{Notable, notable, story};
 use serde_json::json;
 use std::cmp::Reverse;
 use std::io::Write;

@@ -1,10 +1,10 @@
 //! How a command can fail, and what the process then says and returns.
 
-use crate::experiment::{ExperimentError, ResultFilesError};
-use crate::journal::Divergence;
-use crate::output::FolderError;
-use crate::scenario::{ScenarioErrors, render_mistakes};
-use crate::workload::TraceErrors;
+use sandpool_sim::Divergence;
+use sandpool_sim::FolderError;
+use sandpool_sim::TraceErrors;
+use sandpool_sim::{ExperimentError, ResultFilesError};
+use sandpool_sim::{ScenarioErrors, render_mistakes};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 

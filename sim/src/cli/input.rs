@@ -1,11 +1,11 @@
 //! What most commands read: scenario files, a variant's name, a trace.
 
 use super::failure::{Failure, InputProblem};
-use crate::experiment::RecordedTraffic;
-use crate::output::MEASURES;
-use crate::scenario::{Scenario, Variant, parse_with_measures};
-use crate::workload::{ReplayOptions, TraceTimes};
 use clap::{Args, ValueEnum};
+use sandpool_sim::MEASURES;
+use sandpool_sim::RecordedTraffic;
+use sandpool_sim::{ReplayOptions, TraceTimes};
+use sandpool_sim::{Scenario, Variant, parse_with};
 use std::path::{Path, PathBuf};
 
 /// A scenario with its text.
@@ -16,20 +16,21 @@ pub(crate) struct Loaded {
     pub(crate) scenario: Scenario,
 }
 
-/// Reads one scenario file.
-pub(crate) fn load_file(path: &Path) -> Result<Loaded, InputProblem> {
+/// Reads one scenario file, with keys set from outside.
+pub(crate) fn load_file(path: &Path, set: &[Setting]) -> Result<Loaded, InputProblem> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| InputProblem::Unreadable { path: path.to_owned(), source })?;
     let measures: Vec<&str> = MEASURES.iter().map(|info| info.name).collect();
-    let scenario = parse_with_measures(&path.to_string_lossy(), &text, Some(&measures))?;
+    let options = ReadOptions { measures: Some(&measures), set, points: &[] };
+    let scenario = parse_with(&path.to_string_lossy(), &text, &options)?;
     Ok(Loaded { path: path.to_owned(), text, scenario })
 }
 
 /// Reads every file, or fails with the mistakes of all of them.
-pub(crate) fn load_files(paths: &[PathBuf]) -> Result<Vec<Loaded>, Failure> {
+pub(crate) fn load_files(paths: &[PathBuf], set: &[Setting]) -> Result<Vec<Loaded>, Failure> {
     let (mut loaded, mut problems) = (Vec::new(), Vec::new());
     for path in paths {
-        match load_file(path) {
+        match load_file(path, set) {
             Ok(file) => loaded.push(file),
             Err(problem) => problems.push(problem),
         }
@@ -38,8 +39,8 @@ pub(crate) fn load_files(paths: &[PathBuf]) -> Result<Vec<Loaded>, Failure> {
 }
 
 /// As [`load_files`], for one.
-pub(crate) fn load_one(path: &Path) -> Result<Loaded, Failure> {
-    load_file(path).map_err(|problem| Failure::Input(vec![problem]))
+pub(crate) fn load_one(path: &Path, set: &[Setting]) -> Result<Loaded, Failure> {
+    load_file(path, set).map_err(|problem| Failure::Input(vec![problem]))
 }
 
 /// The index of the variant of this name, or of the first one.
@@ -52,6 +53,23 @@ pub(crate) fn variant_index(variants: &[Variant], name: Option<&str>) -> Result<
             known.join(", ")
         ))
     })
+}
+
+/// Keys of the scenario that are set from outside.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SettingArguments {
+    /// Set a key of the scenario, such as server.warm_sandboxes=3; may be given more than once, and
+    /// variants that set the key themselves keep their own value
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Setting>,
+}
+
+impl SettingArguments {
+    /// The arguments as they have to be typed.
+    pub(crate) fn typed(&self) -> String {
+        let one = |s: &Setting| format!(" --set {}", quoted(&format!("{}={}", s.key, s.value)));
+        self.set.iter().map(one).collect()
+    }
 }
 
 /// What `arrival_s` of a trace counts from.

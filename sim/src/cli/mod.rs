@@ -1,5 +1,6 @@
 //! The command line: one file per command.
 
+mod bench;
 mod compare;
 mod events;
 mod explain;
@@ -10,6 +11,7 @@ mod progress;
 mod run;
 mod schema;
 mod validate;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -57,18 +59,33 @@ enum Command {
     Events(events::Arguments),
     Policy(policy::Arguments),
     Schema(schema::Arguments),
+    /// Check the simulation against closed forms of queueing theory.
+    Verify(verify::VerifyArgs),
+    /// Measure how fast the simulation and the scheduler's decisions are.
+    Bench(bench::BenchArgs),
 }
 
 impl Command {
-    fn execute(&self, out: &mut dyn Write) -> Result<(), Failure> {
-        match self {
-            Command::Validate(arguments) => validate::execute(arguments, out),
-            Command::Run(arguments) => run::execute(arguments, out),
-            Command::Compare(arguments) => compare::execute(arguments, out),
-            Command::Explain(arguments) => explain::execute(arguments, out),
-            Command::Events(arguments) => events::execute(arguments, out),
-            Command::Policy(arguments) => policy::execute(arguments, out),
-            Command::Schema(_) => schema::execute(out),
+    /// Does what it says and gives the exit code.
+    fn execute(&self) -> ExitCode {
+        let mut out = BufWriter::new(io::stdout());
+        let done = match self {
+            Command::Validate(arguments) => validate::execute(arguments, &mut out),
+            Command::Run(arguments) => run::execute(arguments, &mut out),
+            Command::Compare(arguments) => compare::execute(arguments, &mut out),
+            Command::Explain(arguments) => explain::execute(arguments, &mut out),
+            Command::Events(arguments) => events::execute(arguments, &mut out),
+            Command::Policy(arguments) => policy::execute(arguments, &mut out),
+            Command::Schema(_) => schema::execute(&mut out),
+            Command::Verify(arguments) => return verify::run(arguments),
+            Command::Bench(arguments) => return bench::run(arguments),
+        };
+        match out.flush().map_err(Failure::from).and(done) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                failure.tell();
+                ExitCode::from(failure.exit_code())
+            }
         }
     }
 }
@@ -76,20 +93,10 @@ impl Command {
 /// Reads the process's arguments, does what they say, and gives the exit code: data to standard
 /// output, everything else to standard error.
 #[must_use]
-pub fn command_line() -> ExitCode {
+pub(crate) fn command_line() -> ExitCode {
     quiet_broken_invariants();
     // Mistakes in the arguments end the process here, with code 2.
-    let line = CommandLine::parse();
-    let mut out = BufWriter::new(io::stdout().lock());
-    let done = line.command.execute(&mut out);
-    let done = out.flush().map_err(Failure::from).and(done);
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.tell();
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    CommandLine::parse().command.execute()
 }
 
 /// A broken invariant is told once, as a failure of the command, not also as a panic.
@@ -117,9 +124,11 @@ mod tests {
     fn every_command_has_examples_and_exit_codes() {
         for command in CommandLine::command().get_subcommands() {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(help.starts_with("Examples:\n"), "{}", command.get_name());
-            assert!(help.contains(&format!("sandpool-sim {}", command.get_name())), "{help}");
-            assert!(help.ends_with(EXIT_CODES), "{}", command.get_name());
+            for part in
+                ["Examples:\n", "Exit codes:", &format!("sandpool-sim {}", command.get_name())]
+            {
+                assert!(help.contains(part), "{} lacks {part}", command.get_name());
+            }
             assert!(command.get_about().is_some(), "{}", command.get_name());
         }
     }

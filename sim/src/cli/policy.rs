@@ -2,9 +2,9 @@
 
 use super::examples;
 use super::failure::Failure;
-use super::input::{load_one, variant_index};
-use crate::scenario::to_policy_block;
+use super::input::{SettingArguments, load_one, variant_index};
 use clap::Args;
+use sandpool_sim::to_policy_block;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -18,10 +18,12 @@ pub(crate) struct Arguments {
     /// The variant; the first one if none is named
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
+    #[command(flatten)]
+    settings: SettingArguments,
 }
 
 pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
-    let loaded = load_one(&arguments.file)?;
+    let loaded = load_one(&arguments.file, &arguments.settings.set)?;
     let variants = &loaded.scenario.variants;
     let variant = &variants[variant_index(variants, arguments.variant.as_deref())?];
     writeln!(out, "# Policy `{}` of scenario `{}`.", variant.name, loaded.scenario.name)?;

@@ -1,7 +1,7 @@
 //! A progress bar on standard error, for a person who has waited for a while.
 
-use crate::experiment::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sandpool_sim::Progress;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

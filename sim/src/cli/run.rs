@@ -4,8 +4,8 @@ use super::compare::{SimulationArguments, shown, simulate, target_of};
 use super::examples;
 use super::failure::Failure;
 use super::input::{load_one, quoted, variant_index};
-use crate::output::check_target;
 use clap::Args;
+use sandpool_sim::check_target;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut file = load_one(&arguments.file)?;
+    let mut file = load_one(&arguments.file, &arguments.simulation.settings.set)?;
     let simulation = &arguments.simulation;
     simulation.apply(&mut file);
     let scenario = &mut file.scenario;

@@ -11,6 +11,6 @@ use std::io::Write;
 pub(crate) struct Arguments {}
 
 pub(crate) fn execute(out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "{:#}", crate::scenario::schema())?;
+    writeln!(out, "{:#}", sandpool_sim::schema())?;
     Ok(())
 }

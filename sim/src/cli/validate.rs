@@ -26,7 +26,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), 
     let mut reports = Vec::new();
     for path in &arguments.files {
         let name = path.to_string_lossy();
-        let problem = match load_file(path) {
+        let problem = match load_file(path, &[]) {
             Ok(loaded) => {
                 let variants = loaded.scenario.variants.len();
                 if !arguments.json {

@@ -9,5 +9,4 @@ mod warm_up;
 
 pub use report::{ReportContext, ResultFilesError, report_data, result_files};
 pub use runner::{Experiment, ExperimentError, ExperimentOptions, Progress, run_experiment};
-pub use traffic::RecordedTraffic;
-pub(crate) use traffic::source_of;
+pub use traffic::{RecordedTraffic, source_of};

@@ -112,8 +112,12 @@ impl RecordedTraffic {
     }
 }
 
-/// The traffic of one replication of the variant with this index.
-pub(crate) fn source_of(
+/// The traffic of one replication of the variant with this index: that of `traffic`, or drawn.
+///
+/// # Panics
+/// When `traffic` was read for fewer variants.
+#[must_use]
+pub fn source_of(
     traffic: Option<&RecordedTraffic>,
     index: usize,
     variant: &Variant,

@@ -96,6 +96,8 @@ pub struct Measures {
     /// The same of blocked claims that were refused.
     pub(super) refused_nanos: u128,
     pub(super) refused_waits: u64,
+    /// The squares of all these waits, summed.
+    pub(super) waited_square_nanos: u128,
     pub(super) start_nanos: u128,
     pub(super) hidden_nanos: u128,
     pub(super) bill: Bill,
@@ -109,6 +111,9 @@ pub struct Measures {
     /// Sandboxes by state now, and the time they spent there.
     by_state: [u64; SandboxState::ALL.len()],
     pub(super) state_area: [u128; SandboxState::ALL.len()],
+    /// Area under the square of the number of busy sandboxes, and when that number last changed.
+    pub(super) busy_square_area: u128,
+    busy_since: Time,
     pub(super) end: Time,
 }
 
@@ -125,6 +130,7 @@ impl Measures {
             exposed_waited: 0,
             refused_nanos: 0,
             refused_waits: 0,
+            waited_square_nanos: 0,
             start_nanos: 0,
             hidden_nanos: 0,
             bill: Bill::new(variant, Time::ZERO.plus(options.warm_up)),
@@ -136,6 +142,8 @@ impl Measures {
             waiting_since: Time::ZERO,
             by_state: [0; SandboxState::ALL.len()],
             state_area: [0; SandboxState::ALL.len()],
+            busy_square_area: 0,
+            busy_since: Time::ZERO,
             end: Time::ZERO.plus(options.duration),
         }
     }
@@ -258,6 +266,7 @@ impl Measures {
         account.waits += 1;
         self.exposed_wait.record(waited);
         self.exposed_nanos += u128::from(waited);
+        self.waited_square_nanos += u128::from(waited).pow(2);
         self.exposed_waits += 1;
         self.exposed_waited += u64::from(waited > 0);
         if let Some(sandbox) = event.sandbox
@@ -290,6 +299,7 @@ impl Measures {
         if counted > 0 {
             self.refused_nanos += u128::from(event.span.as_nanos());
             self.refused_waits += 1;
+            self.waited_square_nanos += u128::from(event.span.as_nanos()).pow(2);
             if let Some(over_time) = &mut self.over_time {
                 over_time.refused(event.at);
             }
@@ -351,6 +361,9 @@ impl Measures {
         since: Time,
         at: Time,
     ) {
+        if before == Some(SandboxState::Busy) || after == SandboxState::Busy {
+            self.add_busy_square(at);
+        }
         let passed = self.measured(since, at);
         if let Some(before) = before {
             self.by_state[before as usize] -= 1;
@@ -369,6 +382,15 @@ impl Measures {
                 self.bill.stayed(slot.class, before, after, passed, &mut slot.assigned);
             }
         }
+    }
+
+    /// The number of busy sandboxes is about to change.
+    #[inline]
+    fn add_busy_square(&mut self, at: Time) {
+        let passed = self.measured(self.busy_since, at).as_nanos();
+        let busy = u128::from(self.by_state[SandboxState::Busy as usize]);
+        self.busy_square_area += busy * busy * u128::from(passed);
+        self.busy_since = at;
     }
 
     /// Our server crashed: what it knew of sandboxes and waiters is gone.
@@ -407,6 +429,7 @@ impl Measures {
             }
         }
         self.set_waiting(end, 0);
+        self.add_busy_square(end);
         if let Some(over_time) = &mut self.over_time {
             over_time.finish(end);
         }
