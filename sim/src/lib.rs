@@ -41,10 +41,10 @@ pub use random::{
     Distribution, DistributionError, Purpose, Stream, StreamFamily, WeightError, Weighted,
 };
 pub use scenario::{
-    Crashes, Expectation, LoadError, Mistake, NotASetting, Point, PolicyBlock, Prices, ReadOptions,
-    Scenario, ScenarioArgs, ScenarioDiagnostic, ScenarioErrors, Setting, Template, Variant, WarmUp,
-    load, load_with, parse, parse_policy_block, parse_with, reference_markdown, render_mistakes,
-    schema, to_policy_block,
+    Crashes, Expectation, KeySetting, LoadError, Mistake, NotASetting, Point, PolicyBlock, Prices,
+    ReadOptions, Scenario, ScenarioArgs, ScenarioDiagnostic, ScenarioErrors, Template, Variant,
+    WarmUp, load, load_with, parse, parse_policy_block, parse_with, reference_markdown,
+    render_mistakes, schema, to_policy_block,
 };
 pub use stats::{
     BinnedTimeWeighted, CONFIDENCE, Direction, Histogram, Interval, MIN_REPLICATIONS, Mser5Error,

@@ -2,7 +2,7 @@
 
 use super::file::{LoadError, load_with};
 use super::model::Scenario;
-use super::settings::{Point, ReadOptions, Setting};
+use super::settings::{KeySetting, Point, ReadOptions};
 use std::path::PathBuf;
 
 /// A scenario file, and what is different in this run.
@@ -15,7 +15,7 @@ pub struct ScenarioArgs {
     /// Sets a key of the scenario, such as server.warm_sandboxes=3 or duration=2h; may be repeated.
     /// Variants that set the key themselves keep their own value.
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub set: Vec<Setting>,
+    pub set: Vec<KeySetting>,
 
     /// Seed of every random stream, in place of the scenario's.
     #[arg(long, value_parser = clap::value_parser!(i64).range(0..))]
@@ -40,7 +40,7 @@ impl ScenarioArgs {
         ];
         for (key, value) in extra {
             if let Some(value) = value {
-                set.push(Setting { key: key.to_owned(), value });
+                set.push(KeySetting { key: key.to_owned(), value });
             }
         }
         load_with(&self.file, &ReadOptions { measures, set: &set, points })

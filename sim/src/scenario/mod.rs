@@ -33,4 +33,4 @@ pub use model::{Crashes, Expectation, Prices, Scenario, Variant, WarmUp};
 pub use policy_block::{PolicyBlock, Template, parse_policy_block, to_policy_block};
 pub use reference::reference_markdown;
 pub use schema::schema;
-pub use settings::{NotASetting, Point, ReadOptions, Setting};
+pub use settings::{KeySetting, NotASetting, Point, ReadOptions};

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 /// A key and the value that it is set to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct KeySetting {
     /// The key with the tables that it stands in: `server.warm_sandboxes`.
     pub key: String,
     /// The value, as TOML; anything that is no TOML value is taken for a text.
@@ -23,7 +23,7 @@ pub struct Setting {
 #[error("{0:?} is not of the form key=value, such as server.warm_sandboxes=3")]
 pub struct NotASetting(String);
 
-impl FromStr for Setting {
+impl FromStr for KeySetting {
     type Err = NotASetting;
 
     /// Reads `key=value`.
@@ -43,7 +43,7 @@ pub struct Point {
     /// The variant's name.
     pub name: String,
     /// What it sets.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<KeySetting>,
 }
 
 /// What to do with a file besides reading it.
@@ -52,7 +52,7 @@ pub struct ReadOptions<'a> {
     /// The measures that `[[expect]]` may name; unchecked without.
     pub measures: Option<&'a [&'a str]>,
     /// Keys set for the file itself, and thereby for every variant that does not set them.
-    pub set: &'a [Setting],
+    pub set: &'a [KeySetting],
     /// Variants that take the place of the file's own. The file itself is then no column of its
     /// own, a point may equal it, and the file's `[[expect]]` tables are left out.
     pub points: &'a [Point],
@@ -62,7 +62,7 @@ pub struct ReadOptions<'a> {
 pub(crate) fn append_settings(
     text: &mut String,
     title: &str,
-    settings: &[Setting],
+    settings: &[KeySetting],
     mistakes: &Mistakes,
 ) -> (Table, Range<usize>) {
     if !text.is_empty() && !text.ends_with('\n') {
@@ -139,7 +139,7 @@ mod tests {
         [[variant]]\nname = \"a\"\n\"server.warm_sandboxes\" = 2\n\
         [[expect]]\nmeasure = \"leaked\"\nvariant = \"a\"\nmax = 0\n";
 
-    fn settings(list: &[&str]) -> Vec<Setting> {
+    fn settings(list: &[&str]) -> Vec<KeySetting> {
         list.iter().map(|text| text.parse().unwrap()).collect()
     }
 
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(as_toml("on_turn"), "\"on_turn\"");
         assert_eq!(as_toml("2h"), "\"2h\"");
         assert_eq!(as_toml("3\nseed = 4"), "\"3\\nseed = 4\"");
-        assert!("server".parse::<Setting>().is_err());
-        assert!("=3".parse::<Setting>().is_err());
+        assert!("server".parse::<KeySetting>().is_err());
+        assert!("=3".parse::<KeySetting>().is_err());
     }
 }
