@@ -6,11 +6,9 @@ use super::input::{Loaded, SettingArguments, TraceArguments, load_files, quoted}
 use super::progress::Bar;
 use clap::Args;
 use sandpool_sim::{
-    Detail, Missed, check_expectations, check_target, terminal_tables, write_folder,
-};
-use sandpool_sim::{
-    Experiment, ExperimentOptions, RecordedTraffic, ReportContext, report_data, result_files,
-    run_experiment,
+    Detail, Experiment, ExperimentOptions, Missed, RecordedTraffic, ReportContext,
+    check_expectations, check_target, report_data, result_files, run_experiment, terminal_tables,
+    write_folder,
 };
 use serde_json::{Value, json};
 use std::io::Write;

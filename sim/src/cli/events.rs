@@ -6,8 +6,7 @@ use super::input::{SettingArguments, TraceArguments, load_one, variant_index};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use sandpool_core::{Config, ConversationId, EventKind, Id, Input, Span};
-use sandpool_sim::source_of;
-use sandpool_sim::{Journal, Line, RunOptions, What, run};
+use sandpool_sim::{Journal, Line, RunOptions, What, run, source_of};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -1,10 +1,9 @@
 //! How a command can fail, and what the process then says and returns.
 
-use sandpool_sim::Divergence;
-use sandpool_sim::FolderError;
-use sandpool_sim::TraceErrors;
-use sandpool_sim::{ExperimentError, ResultFilesError};
-use sandpool_sim::{ScenarioErrors, render_mistakes};
+use sandpool_sim::{
+    Divergence, ExperimentError, FolderError, ResultFilesError, ScenarioErrors, TraceErrors,
+    render_mistakes,
+};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 

@@ -2,10 +2,10 @@
 
 use super::failure::{Failure, InputProblem};
 use clap::{Args, ValueEnum};
-use sandpool_sim::MEASURES;
-use sandpool_sim::RecordedTraffic;
-use sandpool_sim::{ReplayOptions, TraceTimes};
-use sandpool_sim::{Scenario, Variant, parse_with};
+use sandpool_sim::{
+    KeySetting, MEASURES, ReadOptions, RecordedTraffic, ReplayOptions, Scenario, TraceTimes,
+    Variant, parse_with,
+};
 use std::path::{Path, PathBuf};
 
 /// A scenario with its text.
@@ -17,7 +17,7 @@ pub(crate) struct Loaded {
 }
 
 /// Reads one scenario file, with keys set from outside.
-pub(crate) fn load_file(path: &Path, set: &[Setting]) -> Result<Loaded, InputProblem> {
+pub(crate) fn load_file(path: &Path, set: &[KeySetting]) -> Result<Loaded, InputProblem> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| InputProblem::Unreadable { path: path.to_owned(), source })?;
     let measures: Vec<&str> = MEASURES.iter().map(|info| info.name).collect();
@@ -27,7 +27,7 @@ pub(crate) fn load_file(path: &Path, set: &[Setting]) -> Result<Loaded, InputPro
 }
 
 /// Reads every file, or fails with the mistakes of all of them.
-pub(crate) fn load_files(paths: &[PathBuf], set: &[Setting]) -> Result<Vec<Loaded>, Failure> {
+pub(crate) fn load_files(paths: &[PathBuf], set: &[KeySetting]) -> Result<Vec<Loaded>, Failure> {
     let (mut loaded, mut problems) = (Vec::new(), Vec::new());
     for path in paths {
         match load_file(path, set) {
@@ -39,7 +39,7 @@ pub(crate) fn load_files(paths: &[PathBuf], set: &[Setting]) -> Result<Vec<Loade
 }
 
 /// As [`load_files`], for one.
-pub(crate) fn load_one(path: &Path, set: &[Setting]) -> Result<Loaded, Failure> {
+pub(crate) fn load_one(path: &Path, set: &[KeySetting]) -> Result<Loaded, Failure> {
     load_file(path, set).map_err(|problem| Failure::Input(vec![problem]))
 }
 
@@ -61,13 +61,13 @@ pub(crate) struct SettingArguments {
     /// Set a key of the scenario, such as server.warm_sandboxes=3; may be given more than once, and
     /// variants that set the key themselves keep their own value
     #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<Setting>,
+    pub(crate) set: Vec<KeySetting>,
 }
 
 impl SettingArguments {
     /// The arguments as they have to be typed.
     pub(crate) fn typed(&self) -> String {
-        let one = |s: &Setting| format!(" --set {}", quoted(&format!("{}={}", s.key, s.value)));
+        let one = |s: &KeySetting| format!(" --set {}", quoted(&format!("{}={}", s.key, s.value)));
         self.set.iter().map(one).collect()
     }
 }

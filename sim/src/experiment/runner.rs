@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn a_precision_is_reached_or_given_up_in_whole_batches() {
         let results = done("replications = 2\nprecision = 0.5\nmax_replications = 40", 2).results;
-        assert!(results.replications >= 10 && results.replications % 10 == 0);
+        assert!(results.replications >= 10 && results.replications.is_multiple_of(10));
         assert!(results.notes[0].contains("was reached after"), "{:?}", results.notes);
         let results = done("replications = 2\nprecision = 0.001\nmax_replications = 13", 2).results;
         assert_eq!(results.replications, 13);
