@@ -1,8 +1,11 @@
 //! A discrete-event simulator that runs sandpool's scheduler against a simulated provider.
 
 mod agenda;
+mod bench;
 mod daytona;
 mod engine;
+mod experiment;
+mod journal;
 mod measure;
 mod output;
 mod random;
@@ -11,13 +14,22 @@ mod stats;
 mod verify;
 mod workload;
 
+pub use bench::{
+    BenchOptions, DecisionBench, DecisionTime, Loop, Rig, Served, W1Run, decision_benchmark,
+    decision_table, peak_memory_kb, run_w1, w1_table,
+};
 pub use daytona::{
     Answered, Change, Cloud, CreateRequest, Ending, Finished, Key, Labels, Latencies, Listing,
     Machine, OtherTenants, Outage, Preparation, Profile, RateLimits, Refusal, Sandbox, State,
     Tally, Usability, VerbFaults,
 };
 pub use engine::{Journal, Line, Outcome, RunOptions, VirtualClock, What, run};
-pub use measure::Measures;
+pub use experiment::{
+    Experiment, ExperimentError, ExperimentOptions, Progress, RecordedTraffic, ReportContext,
+    ResultFilesError, report_data, result_files, run_experiment, source_of,
+};
+pub use journal::{Divergence, Notable, ReplayedStep, Story, StoryStep, notable, replay, story};
+pub use measure::{Balance, Imbalance, Measures};
 pub use output::{
     Better, Bin, Cause, CauseCost, CdfPoint, CsvError, Detail, Difference, FORMAT, FolderError,
     MANIFEST, MEASURES, Measure, MeasureId, MeasureInfo, Missed, Observed, ObservedVariant,
@@ -29,9 +41,10 @@ pub use random::{
     Distribution, DistributionError, Purpose, Stream, StreamFamily, WeightError, Weighted,
 };
 pub use scenario::{
-    Crashes, Expectation, LoadError, Mistake, PolicyBlock, Prices, Scenario, ScenarioDiagnostic,
-    ScenarioErrors, Template, Variant, WarmUp, load, parse, parse_policy_block,
-    parse_with_measures, reference_markdown, render_mistakes, schema, to_policy_block,
+    Crashes, Expectation, KeySetting, LoadError, Mistake, NotASetting, Point, PolicyBlock, Prices,
+    ReadOptions, Scenario, ScenarioArgs, ScenarioDiagnostic, ScenarioErrors, Template, Variant,
+    WarmUp, load, load_with, parse, parse_policy_block, parse_with, reference_markdown,
+    render_mistakes, schema, to_policy_block,
 };
 pub use stats::{
     BinnedTimeWeighted, CONFIDENCE, Direction, Histogram, Interval, MIN_REPLICATIONS, Mser5Error,
@@ -40,10 +53,12 @@ pub use stats::{
     t_quantile,
 };
 pub use verify::{
-    BoundedQueue, Case, DeterministicPatience, ExponentialPatience, FormulaError, InfinitePatience,
-    Patience, Quantity, SMALLEST_COMPARED, cold_start_probability, erlang_a, erlang_b, erlang_c,
-    mean_in_infinite_server, mean_wait_single_server, oracle_cases, patience_of_fixed_length,
-    queue_of_bounded_length, sojourn_quantile_mm1,
+    Agreement, BoundedQueue, Case, CaseReport, Comparison, DeterministicPatience,
+    ExponentialPatience, FormulaError, InfinitePatience, MOST_DEVIATIONS, Patience, Quantity,
+    SMALLEST_COMPARED, VERIFY_SEED, VerifyOptions, cold_start_probability, erlang_a, erlang_b,
+    erlang_c, mean_in_infinite_server, mean_wait_single_server, oracle_cases,
+    patience_of_fixed_length, queue_of_bounded_length, quick_cases, sojourn_quantile_mm1,
+    verify_case, verify_json, verify_table,
 };
 pub use workload::{
     Accounts, Arrivals, Conversation, DrawnColumn, ExecutePlan, ReplayOptions, Source, Trace,

@@ -1,3 +1,7 @@
 //! The `sandpool-sim` command.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::command_line()
+}

@@ -1,7 +1,7 @@
 //! A conversation as its user and agent live it: a loop of think, work, execute.
 
 use crate::workload::{Conversation, TurnPlan};
-use sandpool_core::{ClassId, ConversationId, ExecuteId, ProviderId, SandboxName, TurnId};
+use sandpool_core::{ClassId, ConversationId, ExecuteId, ProviderId, SandboxName, Time, TurnId};
 
 /// What a client does when its time comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub(super) struct Client {
     /// The sandbox in which a command of this client runs.
     pub(super) running_in: Option<ProviderId>,
     pub(super) held: Option<Held>,
+    /// When it asked for the execute that has not been answered yet.
+    pub(super) asked_at: Option<Time>,
 }
 
 impl Client {
@@ -63,6 +65,7 @@ impl Client {
             retry: 0,
             running_in: None,
             held: None,
+            asked_at: None,
         }
     }
 

@@ -114,6 +114,9 @@ impl World<'_> {
             return;
         }
         client.in_turn = false;
+        if let Some(asked_at) = client.asked_at.take() {
+            self.watch.balance.lost(asked_at, self.now);
+        }
         let ends_at = self.agenda.due(slot as u32);
         if let (Some(provider), Some(ends_at)) = (client.running_in.take(), ends_at) {
             self.stray_commands.push((ends_at, provider));

@@ -1,10 +1,10 @@
 //! Hears everything the scheduler says: feeds the measures, keeps the journal if one is wanted,
 //! and notes what clients have to react to.
 
-use crate::measure::Measures;
+use crate::measure::{Balance, Measures};
 use sandpool_core::{
-    ConversationId, Event, EventKind, Input, Observer, Operation, Reason, Rejection, SandboxId,
-    Time,
+    ConversationId, Event, EventKind, ExecuteId, Input, Observer, Operation, Reason, Rejection,
+    SandboxId, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,7 @@ pub type Journal = Vec<Line>;
 #[derive(Debug)]
 pub(super) struct Watch {
     pub(super) measures: Measures,
+    pub(super) balance: Balance,
     pub(super) journal: Option<Journal>,
     pub(super) answers: Vec<(ConversationId, Answer)>,
     /// Whether changes of binding are to be told, for the store that survives a crash.
@@ -66,6 +67,8 @@ pub(super) struct Watch {
     /// Inputs that the scheduler turned down. A client never sends a senseless one, except that a
     /// turn may have timed out under it.
     pub(super) rejections: u64,
+    /// The conversation and the execute of the last of them.
+    pub(super) turned_down: Option<(ConversationId, ExecuteId)>,
 }
 
 impl Watch {
@@ -99,9 +102,13 @@ impl Observer for Watch {
         match event.kind {
             EventKind::SandboxBusy => {
                 let sandbox = event.sandbox.expect("busy names a sandbox");
+                self.balance.answered(event.at, true, event.span);
                 self.answers.push((conversation, Answer::Go(sandbox)));
             }
-            EventKind::SandboxUnavailable => self.answers.push((conversation, Answer::Refused)),
+            EventKind::SandboxUnavailable => {
+                self.balance.answered(event.at, false, event.span);
+                self.answers.push((conversation, Answer::Refused));
+            }
             EventKind::ExecuteEnded => self.answers.push((conversation, Answer::Ended)),
             EventKind::TurnEnded if event.reason == Reason::TurnTimeout => {
                 self.answers.push((conversation, Answer::TurnOver));
@@ -127,6 +134,8 @@ impl Observer for Watch {
 
     fn rejection(&mut self, now: Time, rejection: &Rejection) {
         self.rejections += 1;
+        self.turned_down =
+            rejection.conversation.map(|conversation| (conversation, rejection.execute));
         self.note(now, What::Rejection(*rejection));
     }
 }

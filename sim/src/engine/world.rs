@@ -8,7 +8,7 @@ use super::crash::CrashTimes;
 use super::observer::{Answer, Journal, Watch, What};
 use crate::agenda::Agenda;
 use crate::daytona::{Machine, Tally, Usability};
-use crate::measure::Measures;
+use crate::measure::{Balance, Measures};
 use crate::scenario::Variant;
 use crate::workload::{Conversation, Source};
 use sandpool_core::{
@@ -51,6 +51,8 @@ pub struct Outcome {
     pub rejections: u64,
     /// The most that was remembered at once: clients, timers, provider calls, claims.
     pub most_pending: [usize; 4],
+    /// The books of executes and waits; they balance.
+    pub balance: Balance,
 }
 
 /// How long a shutdown at the end may take in virtual time before what is left counts as leaked.
@@ -83,7 +85,8 @@ pub(super) struct World<'a> {
 /// Runs one replication.
 ///
 /// # Panics
-/// With `check_invariants`, when the scheduler breaks one: a bug, told with seed and replication.
+/// With `check_invariants`, when the scheduler breaks one; always, when executes or waits do not
+/// add up at the end ([`Balance::check`]): bugs, told with seed and replication.
 #[must_use]
 pub fn run(variant: &Variant, source: Source, options: &RunOptions) -> Outcome {
     let machine =
@@ -91,10 +94,12 @@ pub fn run(variant: &Variant, source: Source, options: &RunOptions) -> Outcome {
     let crashes = CrashTimes::new(&variant.crashes, options);
     let watch = Watch {
         measures: Measures::new(variant, options, source.account_count()),
+        balance: Balance::new(Time::ZERO.plus(options.warm_up), Time::ZERO.plus(options.duration)),
         journal: options.journal.then(Vec::new),
         answers: Vec::new(),
         store: crashes.any(),
         rejections: 0,
+        turned_down: None,
     };
     let mut world = World {
         variant,
@@ -119,6 +124,7 @@ pub fn run(variant: &Variant, source: Source, options: &RunOptions) -> Outcome {
     let end = Time::ZERO.plus(options.duration);
     world.now = end;
     world.set_clock(end);
+    world.close_the_books(end);
     let leaked = options.wind_down.then(|| world.wind_down());
     world.finish(end, leaked)
 }
@@ -252,6 +258,7 @@ impl World<'_> {
         }
         match answer {
             Answer::Go(sandbox) => {
+                self.heard(slot);
                 let provider = self
                     .driver
                     .as_ref()
@@ -259,7 +266,10 @@ impl World<'_> {
                     .and_then(|sandbox| sandbox.provider);
                 self.run_command(slot, provider);
             }
-            Answer::Refused => self.refused(slot),
+            Answer::Refused => {
+                self.heard(slot);
+                self.refused(slot);
+            }
             Answer::Ended => self.command_over(slot),
             Answer::TurnOver => {
                 if client.in_turn {
@@ -276,6 +286,36 @@ impl World<'_> {
                     class: view.class,
                 });
             }
+        }
+    }
+
+    /// The client's execute is answered.
+    #[inline]
+    fn heard(&mut self, slot: usize) {
+        let now = self.now;
+        if let Some(asked_at) = self.client(slot).asked_at.take() {
+            self.watch.balance.heard(asked_at, now);
+        }
+    }
+
+    /// Closes the books of executes and waits, and insists that they balance.
+    fn close_the_books(&mut self, end: Time) {
+        let waits_in_scheduler = |client: &&Client| {
+            let view = self.driver.as_ref().and_then(|d| d.scheduler().conversation(client.id));
+            view.is_some_and(|view| match view.claim {
+                Some((_, is_blocked)) => is_blocked,
+                // Held up by a probe of its own sandbox, which the view does not tell.
+                None => client.asked_at.is_some() && view.sandbox.is_some(),
+            })
+        };
+        let still_there = self.clients.iter().flatten().filter(waits_in_scheduler).count() as u64;
+        let unanswered = self.clients.iter().flatten().filter_map(|client| client.asked_at);
+        self.watch.balance.close(end, unanswered, still_there);
+        if let Err(imbalance) = self.watch.balance.check() {
+            let RunOptions { seed, replication, .. } = self.options;
+            panic!(
+                "the books do not balance (seed {seed}, replication {replication}): {imbalance}"
+            );
         }
     }
 
@@ -360,17 +400,27 @@ impl World<'_> {
     }
 
     fn start_execute(&mut self, slot: usize) {
+        let now = self.now;
         let client = self.client(slot);
         if client.retry == 0 {
             client.execute += 1;
         }
         client.asked += 1;
         client.step = Step::Wait;
+        client.asked_at = Some(now);
         let (number, turn, execute) = (client.conversation.number, client.turn, client.execute);
         let input_of = (client.id, client.turn_id(), client.execute_id());
         let patience = self.source.execute_plan(number, turn, execute).patience;
         let (conversation, turn, execute) = input_of;
+        self.watch.balance.asked(now);
         self.tell(Input::StartExecute { conversation, turn, execute, patience });
+        if self.watch.turned_down == Some((conversation, execute))
+            && let Some(client) = &mut self.clients[slot]
+            && client.id == conversation
+            && let Some(asked_at) = client.asked_at.take()
+        {
+            self.watch.balance.turned_down(asked_at, now);
+        }
     }
 
     /// The scheduler let the execute go: the command runs, unless the sandbox is dead.
@@ -587,6 +637,7 @@ impl World<'_> {
             tally,
             rejections: self.watch.rejections,
             most_pending: self.most_pending,
+            balance: self.watch.balance,
         }
     }
 

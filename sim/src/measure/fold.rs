@@ -28,6 +28,8 @@ pub struct Counts {
     pub shutting_down: u64,
     /// Ended by the caller's cancel.
     pub cancelled: u64,
+    /// Turns whose first execute was refused and never served.
+    pub unserved_turns: u64,
     /// Turns whose new sandbox replaces one that was lost with its files.
     pub lost_files: u64,
     /// Claims served by a sandbox that was ready.
@@ -73,6 +75,8 @@ struct SandboxSlot {
 struct ConversationSlot {
     /// The turn's first execute has not been served yet.
     fresh: bool,
+    /// The turn's first execute was refused at least once.
+    refused: bool,
     waiting: bool,
 }
 
@@ -92,6 +96,8 @@ pub struct Measures {
     /// The same of blocked claims that were refused.
     pub(super) refused_nanos: u128,
     pub(super) refused_waits: u64,
+    /// The squares of all these waits, summed.
+    pub(super) waited_square_nanos: u128,
     pub(super) start_nanos: u128,
     pub(super) hidden_nanos: u128,
     pub(super) bill: Bill,
@@ -105,6 +111,9 @@ pub struct Measures {
     /// Sandboxes by state now, and the time they spent there.
     by_state: [u64; SandboxState::ALL.len()],
     pub(super) state_area: [u128; SandboxState::ALL.len()],
+    /// Area under the square of the number of busy sandboxes, and when that number last changed.
+    pub(super) busy_square_area: u128,
+    busy_since: Time,
     pub(super) end: Time,
 }
 
@@ -121,6 +130,7 @@ impl Measures {
             exposed_waited: 0,
             refused_nanos: 0,
             refused_waits: 0,
+            waited_square_nanos: 0,
             start_nanos: 0,
             hidden_nanos: 0,
             bill: Bill::new(variant, Time::ZERO.plus(options.warm_up)),
@@ -132,6 +142,8 @@ impl Measures {
             waiting_since: Time::ZERO,
             by_state: [0; SandboxState::ALL.len()],
             state_area: [0; SandboxState::ALL.len()],
+            busy_square_area: 0,
+            busy_since: Time::ZERO,
             end: Time::ZERO.plus(options.duration),
         }
     }
@@ -167,7 +179,14 @@ impl Measures {
         match event.kind {
             EventKind::TurnBegan => {
                 self.counts.turns += counted;
-                self.slot(event).fresh = true;
+                let slot = self.slot(event);
+                slot.fresh = true;
+                slot.refused = false;
+            }
+            EventKind::TurnEnded => {
+                let slot = self.slot(event);
+                let unserved = std::mem::take(&mut slot.fresh) && std::mem::take(&mut slot.refused);
+                self.counts.unserved_turns += counted * u64::from(unserved);
             }
             EventKind::SandboxRequested if event.reason == Reason::Blocked => {
                 self.begins_to_wait(event);
@@ -247,6 +266,7 @@ impl Measures {
         account.waits += 1;
         self.exposed_wait.record(waited);
         self.exposed_nanos += u128::from(waited);
+        self.waited_square_nanos += u128::from(waited).pow(2);
         self.exposed_waits += 1;
         self.exposed_waited += u64::from(waited > 0);
         if let Some(sandbox) = event.sandbox
@@ -261,6 +281,8 @@ impl Measures {
 
     fn refused(&mut self, event: &Event, counted: u64) {
         self.ends_to_wait(event);
+        let slot = self.slot(event);
+        slot.refused |= slot.fresh && event.reason != Reason::Cancelled;
         let counts = &mut self.counts;
         let of_reason = match event.reason {
             Reason::Full => &mut counts.full,
@@ -277,6 +299,7 @@ impl Measures {
         if counted > 0 {
             self.refused_nanos += u128::from(event.span.as_nanos());
             self.refused_waits += 1;
+            self.waited_square_nanos += u128::from(event.span.as_nanos()).pow(2);
             if let Some(over_time) = &mut self.over_time {
                 over_time.refused(event.at);
             }
@@ -338,6 +361,9 @@ impl Measures {
         since: Time,
         at: Time,
     ) {
+        if before == Some(SandboxState::Busy) || after == SandboxState::Busy {
+            self.add_busy_square(at);
+        }
         let passed = self.measured(since, at);
         if let Some(before) = before {
             self.by_state[before as usize] -= 1;
@@ -356,6 +382,15 @@ impl Measures {
                 self.bill.stayed(slot.class, before, after, passed, &mut slot.assigned);
             }
         }
+    }
+
+    /// The number of busy sandboxes is about to change.
+    #[inline]
+    fn add_busy_square(&mut self, at: Time) {
+        let passed = self.measured(self.busy_since, at).as_nanos();
+        let busy = u128::from(self.by_state[SandboxState::Busy as usize]);
+        self.busy_square_area += busy * busy * u128::from(passed);
+        self.busy_since = at;
     }
 
     /// Our server crashed: what it knew of sandboxes and waiters is gone.
@@ -394,6 +429,7 @@ impl Measures {
             }
         }
         self.set_waiting(end, 0);
+        self.add_busy_square(end);
         if let Some(over_time) = &mut self.over_time {
             over_time.finish(end);
         }

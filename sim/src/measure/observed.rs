@@ -20,6 +20,12 @@ impl Measures {
             + counts.shutting_down;
         let asked = refused + counts.cancelled + counts.served;
         observed.set_ratio(MeasureId::RefusedShare, refused as f64, asked as f64);
+        let unserved = counts.unserved_turns as f64;
+        observed.set_ratio(
+            MeasureId::UnservedTurnShare,
+            unserved,
+            unserved + self.exposed_waits as f64,
+        );
         for (id, count) in [
             (MeasureId::RefusedFull, counts.full),
             (MeasureId::RefusedCouldNotStart, counts.could_not_start),
@@ -91,43 +97,4 @@ impl Measures {
             observed.set(MeasureId::FairnessWait, index);
         }
     }
-
-    /// What a closed form speaks of: see the fields.
-    #[must_use]
-    pub(crate) fn queueing(&self) -> Queueing {
-        Queueing {
-            served: self.exposed_waits,
-            refused: self.refused_waits,
-            waited: self.exposed_waited,
-            served_seconds: self.exposed_nanos as f64 / 1e9,
-            refused_seconds: self.refused_nanos as f64 / 1e9,
-            waiting_seconds: self.waiting_area as f64 / 1e9,
-            busy_seconds: self.state_area[SandboxState::Busy as usize] as f64 / 1e9,
-            seconds: self.measured_seconds(),
-            cold: self.counts.cold_starts,
-        }
-    }
-}
-
-/// Sums over the first executes of one replication.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Queueing {
-    /// Served.
-    pub served: u64,
-    /// Refused.
-    pub refused: u64,
-    /// Served and had waited.
-    pub waited: u64,
-    /// Their waits, summed.
-    pub served_seconds: f64,
-    /// The waits of the refused, summed.
-    pub refused_seconds: f64,
-    /// Area under the number waiting.
-    pub waiting_seconds: f64,
-    /// Area under the number of busy sandboxes.
-    pub busy_seconds: f64,
-    /// Length of the measured time.
-    pub seconds: f64,
-    /// Claims that needed a start.
-    pub cold: u64,
 }
