@@ -184,3 +184,49 @@ fn a_borrower_that_lacks_the_reserve_destroys_nothing_in_vain() {
     let started = hand.count(EventKind::SandboxStarting);
     assert!(started <= 6, "{started} sandboxes were started for two users and two warm ones");
 }
+
+#[test]
+fn a_drain_with_an_unused_and_a_starting_sandbox_does_not_panic() {
+    let mut hand = Hand::new(plain());
+    let (idler, worker) = (hand.open(1, 2), hand.open(2, 2));
+    hand.begin(idler, 1, 0);
+    hand.reply(Verb::Create, Reply::Created { provider: ProviderId(1) });
+    hand.begin(worker, 1, 0);
+    hand.execute(worker, 1, 1);
+    hand.tell(Input::Drain { leave_sandboxes: false });
+    assert_eq!(hand.count(EventKind::SandboxUnavailable), 1);
+    hand.reply(Verb::Create, Reply::Created { provider: ProviderId(2) });
+    while hand.asked.iter().any(|asked| asked.verb == Verb::Destroy) {
+        hand.reply(Verb::Destroy, Reply::Destroyed);
+    }
+    assert_eq!(hand.count(EventKind::Drained), 1);
+    assert_eq!(hand.scheduler.capacity().sandboxes, 0);
+}
+
+#[test]
+fn a_swap_that_raises_what_a_borrower_holds_leaves_the_reserve() {
+    let mut config = plain();
+    config.max.slots = 5;
+    config.max_memory_mb_per_account = 2048;
+    config.borrow_keep_free = 3;
+    config.classes[0].resources.memory_mb = 512;
+    let mut large = config.classes[0].clone();
+    large.name = "large".to_owned();
+    large.resources.memory_mb = 2048;
+    config.classes.push(large);
+    let mut hand = Hand::new(config);
+    let (swapper, other) = (hand.open(1, 1), hand.open(2, 1));
+    hand.begin(swapper, 1, 0);
+    hand.execute(swapper, 1, 1);
+    hand.reply(Verb::Create, Reply::Created { provider: ProviderId(1) });
+    hand.begin(other, 1, 0);
+    hand.execute(other, 1, 1);
+    hand.reply(Verb::Create, Reply::Created { provider: ProviderId(2) });
+    hand.tell(Input::EndTurn { conversation: swapper, turn: TurnId(1), cancel: true });
+    hand.begin(swapper, 2, 1);
+    // 512 + 2,048 MB is more than the share: a borrower, who must leave three of five slots free.
+    hand.execute(swapper, 2, 2);
+    let free = hand.scheduler.capacity().free.slots;
+    let is_admitted = hand.scheduler.account_view(AccountId(1)).is_some_and(|it| it.held == 2);
+    assert!(!is_admitted || free >= 3, "admitted, and {free} slots are free");
+}

@@ -192,8 +192,11 @@ impl Naive {
         let class = self.resources(event.class);
         match event.reason {
             Reason::Full => {
+                // Whoever loses an admission to a provider that is full waits only if there is room.
+                let no_room = self.said_full
+                    && self.blocked_waiting().count() as i64 >= self.config.max_waiting;
                 ensure!(
-                    !is_for_ever(patience) && now >= asked_at.plus(patience),
+                    no_room || !is_for_ever(patience) && now >= asked_at.plus(patience),
                     "refused as full after {} of a patience of {patience}",
                     now.since(asked_at)
                 );
@@ -384,6 +387,10 @@ impl Naive {
             !self.is_held_back(claim),
             "claim {id} is admitted although capacity is held for an older, overtaken one"
         );
+        // A swap has the room of what its conversation gave up.
+        if self.replaces(claim).is_some() {
+            return Ok(());
+        }
         for other in self.blocked_waiting() {
             let before = claim.blocked_at.is_none() || self.goes_before(other, claim);
             ensure!(
@@ -496,6 +503,19 @@ impl Naive {
                 );
                 sandbox.user = sandbox.conversation;
                 sandbox.used_in = Some(event.turn);
+            }
+            EventKind::SandboxDoomed => {
+                ensure!(
+                    self.had_blocked || self.phase != Phase::Serving,
+                    "the start of sandbox {id} is given up and nobody is blocked"
+                );
+                let sandbox = self.sandbox_mut(id).ok_or("doomed sandbox is gone")?;
+                ensure!(
+                    sandbox.state.is_starting() && !sandbox.doomed,
+                    "sandbox {id} is doomed while {:?}",
+                    sandbox.state
+                );
+                sandbox.doomed = true;
             }
             EventKind::SandboxReclaimed => self.check_reclaim(event, id, moved)?,
             EventKind::SandboxReady => {

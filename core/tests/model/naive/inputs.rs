@@ -69,7 +69,7 @@ impl Naive {
                     None => says(true, WhyRejected::UnknownConversation),
                     Some(it) => says(
                         it.execute.as_ref().is_none_or(|running| {
-                            running.id != *execute || running.progress == Progress::Waiting
+                            running.id != *execute || running.progress != Progress::Running
                         }),
                         WhyRejected::NoSuchExecute,
                     ),
@@ -181,15 +181,12 @@ impl Naive {
             Input::Reconfigure(config) => {
                 self.config = (**config).clone();
                 self.warm_targets.resize(self.config.classes.len(), 0);
-                self.doomed.resize(self.config.classes.len(), 0);
-                self.doomed_before.resize(self.config.classes.len(), 0);
             }
-            // A second call changes nothing.
-            Input::Drain { leave_sandboxes }
-                if matches!(self.phase, Phase::Recovering | Phase::Serving) =>
-            {
+            // A second call may take back the wish to leave the sandboxes, not make it.
+            Input::Drain { leave_sandboxes } if self.phase != Phase::Drained => {
+                let first = self.phase != Phase::Draining;
+                self.leaves_sandboxes = *leave_sandboxes && (first || self.leaves_sandboxes);
                 self.phase = Phase::Draining;
-                self.leaves_sandboxes = *leave_sandboxes;
             }
             _ => {}
         }

@@ -115,6 +115,8 @@ pub(crate) struct Sandbox {
     /// Taken over from an earlier instance or found.
     pub(crate) discovered: bool,
     pub(crate) caused_by: Option<ClaimId>,
+    /// Not wanted any more: it serves nobody, whatever becomes of its start.
+    pub(crate) doomed: bool,
     pub(crate) warm_at: Time,
     pub(crate) destroying_at: Option<Time>,
 }
@@ -135,6 +137,7 @@ impl Sandbox {
             creates: 0,
             discovered: false,
             caused_by: None,
+            doomed: false,
             warm_at: now,
             destroying_at: None,
         }
@@ -175,10 +178,6 @@ pub(crate) struct Naive {
     pub(crate) answered: Vec<(ConversationId, ExecuteId)>,
     /// Warm targets by class before the step under way.
     pub(crate) warm_targets: Vec<i64>,
-    /// Starts by class that will serve nobody: taken for a blocked claim, not created yet. No event
-    /// tells of them; see `rest.rs`.
-    pub(crate) doomed: Vec<i64>,
-    pub(crate) doomed_before: Vec<i64>,
     /// Whether a blocked claim has waited since the step before.
     pub(crate) had_blocked: bool,
     /// Conversations in which the step under way was asked to cancel.
@@ -194,8 +193,6 @@ impl Naive {
         Self {
             limit: config.max,
             warm_targets: vec![0; config.classes.len()],
-            doomed: vec![0; config.classes.len()],
-            doomed_before: vec![0; config.classes.len()],
             had_blocked: false,
             config,
             now,

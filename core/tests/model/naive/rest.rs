@@ -32,12 +32,6 @@ impl Naive {
             let known = &mut self.warm_targets[usize::from(class.0)];
             *known = target.max(*known);
         }
-        // A start may be doomed early in a step and matter later in it.
-        for class in self.classes() {
-            let after = self.doomed_starts(class, real);
-            let known = &mut self.doomed[usize::from(class.0)];
-            *known = after.max(*known);
-        }
     }
 
     /// Starts of the class that are neither spare nor counted on by an admitted claim.
@@ -52,20 +46,18 @@ impl Naive {
         (starting + view.unstarted) as i64 - (view.spare_starts + view.admitted) as i64
     }
 
-    /// A start is doomed only for a blocked claim, or because nothing is started any more.
+    /// The events tell of every start that serves nobody.
     fn doomed_agree(&mut self, real: &Scheduler) -> Checked {
         for class in self.classes() {
-            let doomed = self.doomed_starts(class, real);
-            ensure!(doomed >= 0, "{doomed} doomed starts of class {class}");
-            let before = self.doomed_before[usize::from(class.0)];
+            let doomed = self.sandboxes.iter().filter(|it| {
+                it.class == class && it.doomed && it.state.is_starting()
+            });
+            let (told, counted) = (doomed.count() as i64, self.doomed_starts(class, real));
             ensure!(
-                doomed <= before || self.had_blocked || self.phase != Phase::Serving,
-                "{doomed} starts of class {class} serve nobody any more, before it were {before}, \
-                 and nobody is blocked"
+                told == counted,
+                "events tell of {told} doomed starts of class {class}, the view of {counted}"
             );
-            self.doomed[usize::from(class.0)] = doomed;
         }
-        self.doomed_before = self.doomed.clone();
         let had_blocked = self.blocked_waiting().next().is_some();
         self.had_blocked = had_blocked;
         Ok(())

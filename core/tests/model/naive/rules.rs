@@ -1,6 +1,6 @@
 //! The rules of capacity, share and reserve (design 4.2 and 4.3), summed anew each time.
 
-use super::{Claim, Naive, Standing};
+use super::{Claim, Naive, Sandbox, Standing};
 use sandpool_core::{AccountId, ClassId, Resources, SandboxState};
 
 /// What an account holds: sandboxes and memory.
@@ -45,9 +45,11 @@ impl Naive {
 
     /// Warm and starting sandboxes of the class that may serve a claim.
     pub(crate) fn supply(&self, class: ClassId) -> i64 {
-        let starting = self.in_state(class, SandboxState::is_starting);
-        let warm = self.in_state(class, |state| state == SandboxState::Warm);
-        warm + (starting - self.doomed[usize::from(class.0)]).max(0)
+        let serves = |it: &&Sandbox| {
+            let starting = it.state.is_starting() && it.state != SandboxState::New;
+            it.class == class && !it.doomed && (starting || it.state == SandboxState::Warm)
+        };
+        self.sandboxes.iter().filter(serves).count() as i64
     }
 
     /// Admitted claims of the class without a sandbox.
