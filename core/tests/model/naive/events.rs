@@ -457,8 +457,11 @@ impl Naive {
             self.sandboxes.push(Sandbox::new(id, event.class, now));
         }
         let sandbox = self.sandbox_mut(id).ok_or("just made")?;
-        if event.kind == EventKind::SandboxStarting {
-            sandbox.caused_by = event.claim;
+        match event.kind {
+            EventKind::SandboxStarting => sandbox.caused_by = event.claim,
+            // Found again: whether it is wanted is decided anew.
+            EventKind::SandboxAdopted => sandbox.doomed = false,
+            _ => {}
         }
         ensure!(
             sandbox.class == event.class,
@@ -656,15 +659,7 @@ impl Naive {
         let sandbox = self.sandbox(id).ok_or("reclaimed sandbox is gone")?;
         let from = moved.unwrap_or(sandbox.state);
         ensure!(from == SandboxState::Idle, "sandbox {id} is reclaimed while {from:?}");
-        // What a conversation gives up for its own claim of another class is nobody else's business.
         let owner = sandbox.conversation.or(event.conversation).ok_or("reclaimed from nobody")?;
-        if self.claim_of(owner).is_some_and(|own| {
-            own.blocked_at.is_some()
-                && own.standing == Standing::Waiting
-                && own.class != sandbox.class
-        }) {
-            return Ok(());
-        }
         let idle = self.now.since(sandbox.last_used_at);
         ensure!(
             idle >= self.config.reclaim_idle,
