@@ -75,6 +75,8 @@ words! {
         SandboxReplaced = "sandbox_replaced",
         /// A create's answer is missing: the sandbox may exist.
         SandboxLimbo = "sandbox_limbo",
+        /// A start is not wanted any more; the sandbox goes as soon as it can.
+        SandboxDoomed = "sandbox_doomed",
         /// A start failed; the reason tells how. `span`: since the start began.
         SandboxFailed = "sandbox_failed",
         /// Deleting has begun; the reason tells why.

@@ -8,7 +8,6 @@ use std::fmt;
 
 /// One thing the scheduler wants done or known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "outputs are copied through one reused queue")]
 pub enum Output {
     /// Ask this of the provider.
     Operation(Operation),

@@ -135,7 +135,7 @@ impl Agenda {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daytona::luck::Luck;
+    use crate::random::{Purpose, Stream};
     use std::collections::BTreeMap;
 
     #[test]
@@ -153,14 +153,14 @@ mod tests {
     #[test]
     fn agrees_with_a_sorted_map_under_random_use() {
         let seed = 20_261;
-        let mut stream = Luck::new(seed, 0).stream(0, 0, 0);
+        let mut stream = Stream::new(seed, 0, Purpose::Oracle, 0);
         let mut agenda = Agenda::default();
         let mut due: BTreeMap<u32, (Time, u64)> = BTreeMap::new();
         for step in 1..20_000_u64 {
-            let slot = (stream.next() % 60) as u32;
-            match stream.next() % 4 {
+            let slot = (stream.bits() % 60) as u32;
+            match stream.bits() % 4 {
                 0 | 1 => {
-                    let at = Time::from_nanos(stream.next() % 500);
+                    let at = Time::from_nanos(stream.bits() % 500);
                     agenda.set(slot, at);
                     due.insert(slot, (at, step));
                 }
@@ -169,7 +169,7 @@ mod tests {
                     due.remove(&slot);
                 }
                 _ => {
-                    let now = Time::from_nanos(stream.next() % 500);
+                    let now = Time::from_nanos(stream.bits() % 500);
                     let expected = due
                         .iter()
                         .map(|(&slot, &(at, step))| (at, step, slot))

@@ -4,6 +4,8 @@ mod agenda;
 mod bench;
 mod daytona;
 mod engine;
+mod experiment;
+mod journal;
 mod measure;
 mod output;
 mod random;
@@ -22,6 +24,11 @@ pub use daytona::{
     Tally, Usability, VerbFaults,
 };
 pub use engine::{Journal, Line, Outcome, RunOptions, VirtualClock, What, run};
+pub use experiment::{
+    Experiment, ExperimentError, ExperimentOptions, Progress, RecordedTraffic, ReportContext,
+    ResultFilesError, report_data, result_files, run_experiment, source_of,
+};
+pub use journal::{Divergence, Notable, ReplayedStep, Story, StoryStep, notable, replay, story};
 pub use measure::{Balance, Imbalance, Measures};
 pub use output::{
     Better, Bin, Cause, CauseCost, CdfPoint, CsvError, Detail, Difference, FORMAT, FolderError,
@@ -34,9 +41,10 @@ pub use random::{
     Distribution, DistributionError, Purpose, Stream, StreamFamily, WeightError, Weighted,
 };
 pub use scenario::{
-    Crashes, Expectation, LoadError, Mistake, PolicyBlock, Prices, Scenario, ScenarioDiagnostic,
-    ScenarioErrors, Template, Variant, WarmUp, load, parse, parse_policy_block,
-    parse_with_measures, reference_markdown, render_mistakes, schema, to_policy_block,
+    Crashes, Expectation, KeySetting, LoadError, Mistake, NotASetting, Point, PolicyBlock, Prices,
+    ReadOptions, Scenario, ScenarioArgs, ScenarioDiagnostic, ScenarioErrors, Template, Variant,
+    WarmUp, load, load_with, parse, parse_policy_block, parse_with, reference_markdown,
+    render_mistakes, schema, to_policy_block,
 };
 pub use stats::{
     BinnedTimeWeighted, CONFIDENCE, Direction, Histogram, Interval, MIN_REPLICATIONS, Mser5Error,

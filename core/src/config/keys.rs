@@ -612,10 +612,12 @@ mod tests {
 
     #[test]
     fn contradictions_are_named() {
-        let mut config = Config::default();
-        config.limbo_hold = Span::from_secs(1);
-        config.retry_max = Span::from_millis(10);
-        config.provider_auto_stop = Span::from_secs(60);
+        let config = Config {
+            limbo_hold: Span::from_secs(1),
+            retry_max: Span::from_millis(10),
+            provider_auto_stop: Span::from_secs(60),
+            ..Config::default()
+        };
         let keys: Vec<_> = config.conflicts().iter().map(|conflict| conflict.key).collect();
         assert_eq!(keys, ["limbo_hold_seconds", "retry_max_seconds", "provider_auto_stop_seconds"]);
     }

@@ -12,8 +12,15 @@ use crate::time::Span;
 
 impl Scheduler {
     pub(super) fn drain(&mut self, leave_sandboxes: bool) {
-        if matches!(self.phase, Phase::Draining { .. } | Phase::Drained) {
-            return;
+        match &mut self.phase {
+            // Whoever asks again may still decide that nothing is to be left.
+            Phase::Draining { leave_sandboxes: leave, .. } => {
+                *leave &= leave_sandboxes;
+                self.dirty = true;
+                return;
+            }
+            Phase::Drained => return,
+            Phase::Restoring | Phase::Recovering | Phase::Running => {}
         }
         let grace = self.config.drain_grace;
         let until = self.now.plus(grace);

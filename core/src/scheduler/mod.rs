@@ -212,7 +212,7 @@ impl Scheduler {
                 }
                 _ => {
                     let (at, timer) = self.timers.first().expect("the deadline is a timer's");
-                    self.timers.remove_first(timer, at);
+                    self.timers.remove_first();
                     if self.is_live(at, timer) {
                         self.fire(timer);
                     }
@@ -267,10 +267,11 @@ impl Scheduler {
         if self.dirty {
             self.settle();
         }
-        while let Some((at, timer)) = self.timers.first()
+        // A timer that went stale at the front later only makes for a call in vain.
+        while let Some((at, timer)) = self.timers.unchecked_first()
             && !self.is_live(at, timer)
         {
-            self.timers.remove_first(timer, at);
+            self.timers.remove_first();
         }
         self.prune_idling();
     }

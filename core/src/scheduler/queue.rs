@@ -96,7 +96,7 @@ impl Queue {
 
     fn line_parts(&self, line: u32) -> (AccountId, ClassId, bool) {
         let line = line as usize;
-        let blocked = line % 2 == 0;
+        let blocked = line.is_multiple_of(2);
         let class = line / 2 % self.classes;
         (AccountId((line / 2 / self.classes) as u32), ClassId(class as u16), blocked)
     }

@@ -18,10 +18,7 @@ const MISSES_BEFORE_PROBE: u32 = 2;
 impl Scheduler {
     pub(super) fn reconcile_is_due(&mut self) {
         self.timers.set(self.now.plus(self.config.reconcile), Timer::Reconcile);
-        if self.inventory.is_none() && matches!(self.phase, Phase::Running | Phase::Draining { .. })
-        {
-            self.submit_find_all();
-        } else if self.inventory.is_none() && self.phase == Phase::Recovering {
+        if self.inventory.is_none() && !matches!(self.phase, Phase::Restoring | Phase::Drained) {
             self.submit_find_all();
         }
         if self.warm_target_moves() {

@@ -29,6 +29,8 @@ enum Victim {
     HandedOver(ClaimId),
     /// An idle sandbox.
     Idle(SandboxId),
+    /// The sandbox of another class that the claim's own conversation would give up anyway.
+    Own(SandboxId),
 }
 
 /// What a pass has planned so far, ahead of what really happens.
@@ -168,8 +170,8 @@ impl Scheduler {
         if claim.swap
             && let Some(own) = self.conversation_ref(claim.conversation).and_then(|c| c.sandbox)
             && self.sandboxes[own].state == SandboxState::Idle
-            && !plan.taken.contains(&Victim::Idle(own))
-            && consider(Victim::Idle(own))
+            && !plan.taken.contains(&Victim::Own(own))
+            && consider(Victim::Own(own))
         {
             return Some(chosen);
         }
@@ -201,7 +203,7 @@ impl Scheduler {
         let (mut more, mut memory) = plan.promised_to(claim.account);
         for &victim in chosen {
             self.apply(victim, claim.class, &mut free, &mut surplus);
-            if let Some((account, class)) = self.holder(victim, claim.swap)
+            if let Some((account, class)) = self.holder(victim)
                 && account == claim.account
             {
                 more -= 1;
@@ -215,9 +217,9 @@ impl Scheduler {
 
     /// Whose holding a victim is. A swap's own old sandbox is left out already where the swap is
     /// judged.
-    fn holder(&self, victim: Victim, swap: bool) -> Option<(AccountId, ClassId)> {
+    fn holder(&self, victim: Victim) -> Option<(AccountId, ClassId)> {
         match victim {
-            Victim::Warm(_) | Victim::SpareStart(_) => None,
+            Victim::Warm(_) | Victim::SpareStart(_) | Victim::Own(_) => None,
             Victim::Speculative(id) | Victim::HandedOver(id) => {
                 let claim = &self.claims[id];
                 Some((claim.account, claim.class))
@@ -225,8 +227,7 @@ impl Scheduler {
             Victim::Idle(id) => {
                 let sandbox = &self.sandboxes[id];
                 let conversation = self.conversation_ref(sandbox.conversation?)?;
-                let own = swap && conversation.turn.is_some();
-                (!own).then_some((conversation.account, sandbox.class))
+                Some((conversation.account, sandbox.class))
             }
         }
     }
@@ -322,7 +323,7 @@ impl Scheduler {
                 *free = free.plus(self.class(of).resources);
             }
             Victim::HandedOver(_) => surplus[class.0 as usize] += 1,
-            Victim::Idle(id) => {
+            Victim::Idle(id) | Victim::Own(id) => {
                 let of = self.sandboxes[id].class;
                 *free = free.plus(self.class(of).resources);
             }
@@ -333,6 +334,7 @@ impl Scheduler {
         match victim {
             Victim::Warm(id) => self.destroy(id, Reason::Evicted, Actor::Scheduler),
             Victim::SpareStart(id) => self.doom(id),
+            Victim::Own(id) => self.destroy(id, Reason::Swapped, Actor::Scheduler),
             Victim::HandedOver(id) => {
                 if let Some(sandbox) = self.take_admission_back(id, Reason::Revoked) {
                     self.is_free(sandbox);

@@ -364,6 +364,15 @@ impl Scheduler {
             }
             _ => {
                 self.sandboxes[id].doomed = true;
+                let span = self.now.since(self.sandboxes[id].started_at);
+                self.tell_sandbox(
+                    EventKind::SandboxDoomed,
+                    Reason::Evicted,
+                    Actor::Scheduler,
+                    id,
+                    None,
+                    span,
+                );
                 let resources = self.class(class).resources;
                 self.ledger.incoming = self.ledger.incoming.plus(resources);
             }

@@ -107,6 +107,9 @@ pub(super) struct Timers {
     /// The time at the front of each lane; [`Time::MAX`] where it is empty.
     fronts: [Time; KINDS],
     irregular: BinaryHeap<Reverse<(Time, Due, u64, Timer)>>,
+    /// The earliest of all, and whether it was found to be live since it came to the front.
+    first: Option<(Time, Timer)>,
+    is_first_checked: bool,
 }
 
 impl Default for Timers {
@@ -115,6 +118,8 @@ impl Default for Timers {
             lanes: std::array::from_fn(|_| VecDeque::new()),
             fronts: [Time::MAX; KINDS],
             irregular: BinaryHeap::new(),
+            first: None,
+            is_first_checked: true,
         }
     }
 }
@@ -133,14 +138,48 @@ impl Timers {
                 self.fronts[due as usize] = at;
                 lane.push_back((at, timer));
             }
-            Some(&(last, _)) if at >= last => lane.push_back((at, timer)),
+            Some(&(last, _)) if at >= last => {
+                lane.push_back((at, timer));
+                return; // Behind another of its kind: not the first of all.
+            }
             Some(_) => self.irregular.push(Reverse((at, due, timer.sequence(), timer))),
+        }
+        let is_first = self.first.is_none_or(|(first_at, first)| {
+            (at, due, timer.sequence()) < (first_at, first.due(), first.sequence())
+        });
+        if is_first {
+            self.first = Some((at, timer));
+            self.is_first_checked = true; // Whoever sets a timer means it.
         }
     }
 
     /// The earliest timer, by (time, kind, sequence); may be stale.
     #[inline]
     pub(super) fn first(&self) -> Option<(Time, Timer)> {
+        self.first
+    }
+
+    /// The earliest timer, if nobody has looked yet whether it is live.
+    #[inline]
+    pub(super) fn unchecked_first(&mut self) -> Option<(Time, Timer)> {
+        if std::mem::replace(&mut self.is_first_checked, true) { None } else { self.first }
+    }
+
+    /// Takes out what [`Timers::first`] gave.
+    pub(super) fn remove_first(&mut self) {
+        let Some((at, timer)) = self.first else { return };
+        let kind = timer.due() as usize;
+        if self.lanes[kind].front() == Some(&(at, timer)) {
+            self.lanes[kind].pop_front();
+            self.fronts[kind] = self.lanes[kind].front().map_or(Time::MAX, |&(at, _)| at);
+        } else {
+            self.irregular.pop();
+        }
+        self.first = self.find_first();
+        self.is_first_checked = false;
+    }
+
+    fn find_first(&self) -> Option<(Time, Timer)> {
         let mut lane = 0;
         for kind in 1..KINDS {
             if self.fronts[kind] < self.fronts[lane] {
@@ -160,17 +199,6 @@ impl Timers {
             (Some(found), None) => Some(found),
             (None, Some(&Reverse(other))) => Some((other.0, other.3)),
             (None, None) => None,
-        }
-    }
-
-    /// Takes out what [`Timers::first`] gave.
-    pub(super) fn remove_first(&mut self, timer: Timer, at: Time) {
-        let kind = timer.due() as usize;
-        if self.lanes[kind].front() == Some(&(at, timer)) {
-            self.lanes[kind].pop_front();
-            self.fronts[kind] = self.lanes[kind].front().map_or(Time::MAX, |&(at, _)| at);
-        } else {
-            self.irregular.pop();
         }
     }
 
@@ -203,8 +231,8 @@ mod tests {
         timers.set(Time::MAX, claim(9));
         assert_eq!(timers.len(), 7);
         let mut seen = Vec::new();
-        while let Some((at, timer)) = timers.first() {
-            timers.remove_first(timer, at);
+        while let Some((_, timer)) = timers.first() {
+            timers.remove_first();
             seen.push(timer);
         }
         assert_eq!(

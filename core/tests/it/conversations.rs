@@ -239,6 +239,9 @@ fn a_swap_in_a_full_pool_gives_up_its_own_sandbox_first() {
     pool.execute(conversation);
     assert_eq!(pool.state(conversation), None);
     assert_eq!(pool.state(other), Some(SandboxState::Idle), "nobody else loses anything");
+    let destroying = pool.of(conversation, EventKind::SandboxDestroying);
+    assert_eq!(destroying.last().unwrap().reason, Reason::Swapped);
+    assert_eq!(pool.count(EventKind::SandboxReclaimed), 0, "it is not taken by anybody");
     pool.serve_all();
     assert_eq!(pool.state(conversation), Some(SandboxState::Busy));
 }

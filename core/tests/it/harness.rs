@@ -7,12 +7,12 @@ use sandpool_core::{
 };
 
 /// Invariants are checked after every step of every test that uses this.
-pub struct Pool {
-    pub scheduler: Scheduler,
-    pub now: Time,
-    pub events: Vec<Event>,
-    pub operations: Vec<Operation>,
-    pub rejections: Vec<Rejection>,
+pub(crate) struct Pool {
+    pub(crate) scheduler: Scheduler,
+    pub(crate) now: Time,
+    pub(crate) events: Vec<Event>,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) rejections: Vec<Rejection>,
     conversations: u64,
     turns: Vec<u32>,
     executes: Vec<u32>,
@@ -21,7 +21,7 @@ pub struct Pool {
 
 /// The default settings without a warm pool and without prepare steps: one answer makes a sandbox
 /// ready.
-pub fn config() -> Config {
+pub(crate) fn config() -> Config {
     let mut config = Config::default();
     config.classes[0].prepares = false;
     config.classes[0].warm_sandboxes = 0;
@@ -29,14 +29,14 @@ pub fn config() -> Config {
 }
 
 /// The same, asking for a sandbox only when an execute needs it.
-pub fn on_execute() -> Config {
+pub(crate) fn on_execute() -> Config {
     let mut config = config();
     config.start_policy = sandpool_core::StartPolicy::OnExecute;
     config
 }
 
 /// A class of `memory_gb` with nothing else to it.
-pub fn class(name: &str, memory_gb: f64) -> sandpool_core::Class {
+pub(crate) fn class(name: &str, memory_gb: f64) -> sandpool_core::Class {
     sandpool_core::Class {
         name: name.to_owned(),
         resources: sandpool_core::Resources::of_sandbox(memory_gb, 1.0, 3.0),
@@ -47,7 +47,7 @@ pub fn class(name: &str, memory_gb: f64) -> sandpool_core::Class {
 
 impl Pool {
     /// A pool that has found nothing of an earlier instance.
-    pub fn new(config: Config) -> Pool {
+    pub(crate) fn new(config: Config) -> Pool {
         let mut pool = Pool::restoring(config, 1);
         pool.tell(Input::Recovered);
         pool.answer(Verb::FindAll, inventory(&[]));
@@ -55,7 +55,7 @@ impl Pool {
     }
 
     /// A pool whose store is still being read.
-    pub fn restoring(config: Config, epoch: u32) -> Pool {
+    pub(crate) fn restoring(config: Config, epoch: u32) -> Pool {
         Pool {
             scheduler: Scheduler::new(config, epoch, Time::ZERO),
             now: Time::ZERO,
@@ -69,7 +69,7 @@ impl Pool {
         }
     }
 
-    pub fn tell(&mut self, input: Input) {
+    pub(crate) fn tell(&mut self, input: Input) {
         self.scheduler.handle(self.now, input);
         self.drain();
     }
@@ -88,7 +88,7 @@ impl Pool {
     }
 
     /// Lets time pass, deadline by deadline. The provider answers nothing meanwhile.
-    pub fn wait(&mut self, seconds: f64) {
+    pub(crate) fn wait(&mut self, seconds: f64) {
         let end = self.now.plus(Span::from_secs_f64(seconds));
         while let Some(deadline) = self.scheduler.next_deadline()
             && deadline.at <= end
@@ -101,7 +101,7 @@ impl Pool {
     }
 
     /// The same, with a provider that does at once whatever it is asked.
-    pub fn wait_served(&mut self, seconds: f64) {
+    pub(crate) fn wait_served(&mut self, seconds: f64) {
         let end = self.now.plus(Span::from_secs_f64(seconds));
         self.serve_all();
         while let Some(deadline) = self.scheduler.next_deadline()
@@ -117,7 +117,7 @@ impl Pool {
 
     // ---- clients ----
 
-    pub fn open(&mut self, account: u32) -> ConversationId {
+    pub(crate) fn open(&mut self, account: u32) -> ConversationId {
         self.conversations += 1;
         let id = ConversationId::new(self.conversations, self.conversations as u32 - 1);
         self.turns.push(0);
@@ -126,59 +126,59 @@ impl Pool {
         id
     }
 
-    pub fn begin(&mut self, conversation: ConversationId) {
+    pub(crate) fn begin(&mut self, conversation: ConversationId) {
         self.begin_class(conversation, ClassId(0));
     }
 
-    pub fn begin_class(&mut self, conversation: ConversationId, class: ClassId) {
+    pub(crate) fn begin_class(&mut self, conversation: ConversationId, class: ClassId) {
         self.turns[conversation.index()] += 1;
         let turn = self.turn(conversation);
         self.tell(Input::BeginTurn { conversation, turn, class, likely_percent: None });
     }
 
-    pub fn turn(&self, conversation: ConversationId) -> TurnId {
+    pub(crate) fn turn(&self, conversation: ConversationId) -> TurnId {
         TurnId(self.turns[conversation.index()])
     }
 
-    pub fn execute(&mut self, conversation: ConversationId) {
+    pub(crate) fn execute(&mut self, conversation: ConversationId) {
         self.execute_with(conversation, None);
     }
 
-    pub fn execute_with(&mut self, conversation: ConversationId, patience: Option<Span>) {
+    pub(crate) fn execute_with(&mut self, conversation: ConversationId, patience: Option<Span>) {
         self.executes[conversation.index()] += 1;
         let execute = self.last_execute(conversation);
         let turn = self.turn(conversation);
         self.tell(Input::StartExecute { conversation, turn, execute, patience });
     }
 
-    pub fn last_execute(&self, conversation: ConversationId) -> ExecuteId {
+    pub(crate) fn last_execute(&self, conversation: ConversationId) -> ExecuteId {
         ExecuteId(self.executes[conversation.index()])
     }
 
-    pub fn finish(&mut self, conversation: ConversationId) {
+    pub(crate) fn finish(&mut self, conversation: ConversationId) {
         self.finish_as(conversation, ExecuteOutcome::Completed);
     }
 
-    pub fn finish_as(&mut self, conversation: ConversationId, outcome: ExecuteOutcome) {
+    pub(crate) fn finish_as(&mut self, conversation: ConversationId, outcome: ExecuteOutcome) {
         let execute = self.last_execute(conversation);
         self.tell(Input::FinishExecute { conversation, execute, outcome, used: Used::default() });
     }
 
-    pub fn end(&mut self, conversation: ConversationId) {
+    pub(crate) fn end(&mut self, conversation: ConversationId) {
         let turn = self.turn(conversation);
         self.tell(Input::EndTurn { conversation, turn, cancel: false });
     }
 
-    pub fn close(&mut self, conversation: ConversationId) {
+    pub(crate) fn close(&mut self, conversation: ConversationId) {
         self.tell(Input::CloseConversation { conversation, cancel: true });
     }
 
     /// A conversation of the account with an open turn and a command running in its sandbox.
-    pub fn busy(&mut self, account: u32) -> ConversationId {
+    pub(crate) fn busy(&mut self, account: u32) -> ConversationId {
         self.busy_class(account, ClassId(0))
     }
 
-    pub fn busy_class(&mut self, account: u32, class: ClassId) -> ConversationId {
+    pub(crate) fn busy_class(&mut self, account: u32, class: ClassId) -> ConversationId {
         let conversation = self.open(account);
         self.begin_class(conversation, class);
         self.execute(conversation);
@@ -188,7 +188,7 @@ impl Pool {
     }
 
     /// A conversation of the account whose used sandbox idles outside a turn.
-    pub fn idle(&mut self, account: u32) -> ConversationId {
+    pub(crate) fn idle(&mut self, account: u32) -> ConversationId {
         let conversation = self.busy(account);
         self.finish(conversation);
         self.end(conversation);
@@ -197,7 +197,7 @@ impl Pool {
     }
 
     /// A blocked claim of a fresh conversation; may be served at once.
-    pub fn blocked(&mut self, account: u32) -> ConversationId {
+    pub(crate) fn blocked(&mut self, account: u32) -> ConversationId {
         let conversation = self.open(account);
         self.begin(conversation);
         self.execute(conversation);
@@ -207,7 +207,7 @@ impl Pool {
     // ---- the provider ----
 
     /// Answers the oldest operation of this verb.
-    pub fn answer(&mut self, verb: Verb, reply: Reply) -> Operation {
+    pub(crate) fn answer(&mut self, verb: Verb, reply: Reply) -> Operation {
         let index = self
             .operations
             .iter()
@@ -219,7 +219,7 @@ impl Pool {
     }
 
     /// Answers the youngest operation of this verb: after time-outs, older ones are given up.
-    pub fn answer_last(&mut self, verb: Verb, reply: Reply) -> Operation {
+    pub(crate) fn answer_last(&mut self, verb: Verb, reply: Reply) -> Operation {
         let index = self.operations.iter().rposition(|operation| operation.verb == verb);
         let operation =
             self.operations.remove(index.unwrap_or_else(|| panic!("no {verb:?} is under way")));
@@ -229,7 +229,7 @@ impl Pool {
     }
 
     /// Lets time pass until an operation of this verb is asked for anew.
-    pub fn wait_until_asked(&mut self, verb: Verb) {
+    pub(crate) fn wait_until_asked(&mut self, verb: Verb) {
         let before = self.asked(verb);
         for _ in 0..10_000 {
             if self.asked(verb) > before {
@@ -240,11 +240,11 @@ impl Pool {
         panic!("{verb:?} is not asked for again");
     }
 
-    pub fn fail(&mut self, verb: Verb, failure: Failure) -> Operation {
+    pub(crate) fn fail(&mut self, verb: Verb, failure: Failure) -> Operation {
         self.answer(verb, Reply::Failed(failure))
     }
 
-    pub fn created(&mut self) -> ProviderId {
+    pub(crate) fn created(&mut self) -> ProviderId {
         self.next_provider += 1;
         let provider = ProviderId(self.next_provider);
         self.answer(Verb::Create, Reply::Created { provider });
@@ -252,17 +252,17 @@ impl Pool {
     }
 
     /// Never answers the oldest operation of this verb.
-    pub fn lose(&mut self, verb: Verb) -> Operation {
+    pub(crate) fn lose(&mut self, verb: Verb) -> Operation {
         let index = self.operations.iter().position(|operation| operation.verb == verb);
         self.operations.remove(index.unwrap_or_else(|| panic!("no {verb:?} is under way")))
     }
 
-    pub fn asked(&self, verb: Verb) -> usize {
+    pub(crate) fn asked(&self, verb: Verb) -> usize {
         self.operations.iter().filter(|operation| operation.verb == verb).count()
     }
 
     /// Does at once whatever was asked, and what is asked because of that.
-    pub fn serve_all(&mut self) {
+    pub(crate) fn serve_all(&mut self) {
         while let Some(operation) = self.operations.first().copied() {
             self.operations.remove(0);
             let reply = match operation.verb {
@@ -282,7 +282,7 @@ impl Pool {
     }
 
     /// What a provider that knows exactly the scheduler's sandboxes would list.
-    pub fn true_inventory(&self) -> Reply {
+    pub(crate) fn true_inventory(&self) -> Reply {
         let items: Vec<_> = self
             .scheduler
             .sandboxes()
@@ -300,23 +300,23 @@ impl Pool {
 
     // ---- what is seen ----
 
-    pub fn state(&self, conversation: ConversationId) -> Option<SandboxState> {
+    pub(crate) fn state(&self, conversation: ConversationId) -> Option<SandboxState> {
         let sandbox = self.scheduler.conversation(conversation)?.sandbox?;
         Some(self.scheduler.sandbox(sandbox)?.state)
     }
 
-    pub fn is_waiting(&self, conversation: ConversationId) -> bool {
+    pub(crate) fn is_waiting(&self, conversation: ConversationId) -> bool {
         self.scheduler
             .conversation(conversation)
             .and_then(|view| view.claim)
             .is_some_and(|(claim, _)| !self.scheduler.is_admitted(claim))
     }
 
-    pub fn count(&self, kind: EventKind) -> usize {
+    pub(crate) fn count(&self, kind: EventKind) -> usize {
         self.events.iter().filter(|event| event.kind == kind).count()
     }
 
-    pub fn of(&self, conversation: ConversationId, kind: EventKind) -> Vec<Event> {
+    pub(crate) fn of(&self, conversation: ConversationId, kind: EventKind) -> Vec<Event> {
         self.events
             .iter()
             .filter(|event| event.kind == kind && event.conversation == Some(conversation))
@@ -325,19 +325,19 @@ impl Pool {
     }
 
     /// Why the conversation was refused last.
-    pub fn refusal(&self, conversation: ConversationId) -> Option<Reason> {
+    pub(crate) fn refusal(&self, conversation: ConversationId) -> Option<Reason> {
         self.of(conversation, EventKind::SandboxUnavailable).last().map(|event| event.reason)
     }
 
-    pub fn used_slots(&self) -> i64 {
+    pub(crate) fn used_slots(&self) -> i64 {
         self.scheduler.capacity().used.slots
     }
 
-    pub fn held(&self, account: u32) -> i64 {
+    pub(crate) fn held(&self, account: u32) -> i64 {
         self.scheduler.account_view(AccountId(account)).map_or(0, |view| view.held)
     }
 }
 
-pub fn inventory(items: &[InventoryItem]) -> Reply {
+pub(crate) fn inventory(items: &[InventoryItem]) -> Reply {
     Reply::Inventory(Inventory { complete: true, items: items.to_vec() })
 }

@@ -79,6 +79,21 @@ fn sandboxes_that_conversations_hold_can_be_left_to_be_adopted() {
 }
 
 #[test]
+fn who_asks_again_may_decide_that_nothing_is_left() {
+    let mut pool = Pool::new(on_execute());
+    let running = pool.busy(0);
+    let idle = pool.idle(1);
+    pool.tell(Input::Drain { leave_sandboxes: true });
+    assert_eq!(pool.state(idle), Some(SandboxState::Idle));
+    pool.tell(Input::Drain { leave_sandboxes: false });
+    assert_eq!(pool.state(idle), None);
+    pool.finish(running);
+    pool.serve_all();
+    assert!(pool.scheduler.is_drained());
+    assert_eq!(pool.used_slots(), 0);
+}
+
+#[test]
 fn new_settings_harm_nothing_that_runs() {
     let mut pool = Pool::new(on_execute());
     let running = pool.busy(0);

@@ -59,7 +59,7 @@ impl Deaths {
         self.group += 1;
         self.group_at = match &self.gap {
             None => Time::MAX,
-            Some(gap) => self.group_at.plus(luck.span(gap, Purpose::GroupGap, self.group, 0)),
+            Some(gap) => self.group_at.plus(luck.span(gap, Purpose::GroupDeath, self.group, 0)),
         };
     }
 }

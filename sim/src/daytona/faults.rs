@@ -1,6 +1,6 @@
 //! What goes wrong with a call.
 
-use super::luck::{Luck, Purpose};
+use super::luck::Luck;
 use super::profile::VerbFaults;
 use sandpool_core::Verb;
 
@@ -41,8 +41,7 @@ impl Faults {
     #[inline]
     pub(super) fn strike(&self, verb: Verb, entity: u64, counter: u64, luck: &Luck) -> Fault {
         let Some(chances) = &self.by_verb[verb as usize] else { return Fault::None };
-        let purpose = Purpose::Fault as u64 + verb as u64;
-        let mut left = luck.stream(purpose, entity, counter).unit();
+        let mut left = luck.fault(verb, entity, counter).uniform();
         for (chance, fault) in [
             (chances.unavailable, Fault::Unavailable),
             (chances.lost_request, Fault::LostRequest),

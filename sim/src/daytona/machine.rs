@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 ///
 /// ```
 /// use sandpool_core::{Class, ClassId, Id, OpId, Operation, Reply, SandboxName, Time, Verb};
-/// use sandpool_sim::daytona::{Machine, Profile};
+/// use sandpool_sim::{Machine, Profile};
 ///
 /// let mut machine = Machine::new(&Profile::default(), &[Class::default()], 1, 0);
 /// let create = Operation {

@@ -104,19 +104,19 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daytona::luck::Luck;
+    use crate::random::{Purpose, Stream};
     use std::collections::BTreeMap;
 
     #[test]
     fn agrees_with_a_sorted_map_under_random_use() {
         let seed = 77;
-        let mut stream = Luck::new(seed, 0).stream(0, 0, 0);
+        let mut stream = Stream::new(seed, 0, Purpose::Oracle, 0);
         let mut names = Names::default();
         let mut held: Vec<Option<SandboxName>> = vec![None; 200];
         let mut slots: BTreeMap<SandboxName, u32> = BTreeMap::new();
         for step in 0..30_000 {
             let name =
-                SandboxName { epoch: (stream.next() % 3) as u32, sequence: stream.next() % 90 };
+                SandboxName { epoch: (stream.bits() % 3) as u32, sequence: stream.bits() % 90 };
             let found = names.get(name, |slot| held[slot as usize]);
             assert_eq!(found, slots.get(&name).copied(), "seed {seed}, step {step}");
             if let Some(slot) = found {

@@ -1,6 +1,6 @@
 //! What other tenants of the same quota use: a step process.
 
-use super::luck::{Luck, Purpose, Seconds, sample};
+use super::luck::{Luck, Purpose, Seconds};
 use super::profile::OtherTenants;
 use crate::random::Distribution;
 use sandpool_core::{Resources, Span, Time};
@@ -33,8 +33,8 @@ impl Tenants {
     pub(super) fn used(&mut self, now: Time, each: Resources, luck: &Luck) -> Resources {
         let Some(sandboxes) = &self.sandboxes_drawn else { return Resources::ZERO };
         while self.step_ends <= now {
-            let mut stream = luck.stream(Purpose::TenantLevel as u64, self.step, 0);
-            self.sandboxes = sample(sandboxes, &mut stream).round().max(0.0) as i64;
+            let mut stream = luck.stream(Purpose::Tenants, self.step, 0);
+            self.sandboxes = sandboxes.sample(&mut stream).round().max(0.0) as i64;
             let length = luck.span(&self.step_length, Purpose::TenantStep, self.step, 0);
             self.step_ends = self.step_ends.plus(length.max(SHORTEST_STEP));
             self.step += 1;

@@ -28,6 +28,8 @@ pub struct Counts {
     pub shutting_down: u64,
     /// Ended by the caller's cancel.
     pub cancelled: u64,
+    /// Turns whose first execute was refused and never served.
+    pub unserved_turns: u64,
     /// Turns whose new sandbox replaces one that was lost with its files.
     pub lost_files: u64,
     /// Claims served by a sandbox that was ready.
@@ -73,6 +75,8 @@ struct SandboxSlot {
 struct ConversationSlot {
     /// The turn's first execute has not been served yet.
     fresh: bool,
+    /// The turn's first execute was refused at least once.
+    refused: bool,
     waiting: bool,
 }
 
@@ -175,7 +179,14 @@ impl Measures {
         match event.kind {
             EventKind::TurnBegan => {
                 self.counts.turns += counted;
-                self.slot(event).fresh = true;
+                let slot = self.slot(event);
+                slot.fresh = true;
+                slot.refused = false;
+            }
+            EventKind::TurnEnded => {
+                let slot = self.slot(event);
+                let unserved = std::mem::take(&mut slot.fresh) && std::mem::take(&mut slot.refused);
+                self.counts.unserved_turns += counted * u64::from(unserved);
             }
             EventKind::SandboxRequested if event.reason == Reason::Blocked => {
                 self.begins_to_wait(event);
@@ -270,6 +281,8 @@ impl Measures {
 
     fn refused(&mut self, event: &Event, counted: u64) {
         self.ends_to_wait(event);
+        let slot = self.slot(event);
+        slot.refused |= slot.fresh && event.reason != Reason::Cancelled;
         let counts = &mut self.counts;
         let of_reason = match event.reason {
             Reason::Full => &mut counts.full,

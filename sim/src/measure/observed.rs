@@ -20,6 +20,12 @@ impl Measures {
             + counts.shutting_down;
         let asked = refused + counts.cancelled + counts.served;
         observed.set_ratio(MeasureId::RefusedShare, refused as f64, asked as f64);
+        let unserved = counts.unserved_turns as f64;
+        observed.set_ratio(
+            MeasureId::UnservedTurnShare,
+            unserved,
+            unserved + self.exposed_waits as f64,
+        );
         for (id, count) in [
             (MeasureId::RefusedFull, counts.full),
             (MeasureId::RefusedCouldNotStart, counts.could_not_start),

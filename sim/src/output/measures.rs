@@ -174,6 +174,8 @@ measures! {
         "Share of the start time of sandboxes for claims that ran under the agent's own work instead of a waiting execute.";
     RefusedShare = "refused_share", Share, Lower, headline,
         "Share of executes that needed a sandbox and were refused one, for whatever reason.";
+    UnservedTurnShare = "unserved_turn_share", Share, Lower, detail,
+        "Share of turns that needed a sandbox for their first execute and ended without one.";
     RefusedFull = "refused_full", Count, Lower, detail,
         "Executes refused because all sandboxes were in use until patience ended.";
     RefusedCouldNotStart = "refused_could_not_start", Count, Lower, detail,

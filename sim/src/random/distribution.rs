@@ -5,12 +5,13 @@
 //! luck, which is what makes paired comparisons sharp. The normal variate behind the log-normal
 //! and the gamma variate come from `rand_distr`.
 //!
-//! Logarithms, exponentials and powers come from `libm`, which computes them with ordinary
-//! arithmetic and so gives the same bits on every platform; the functions of the standard library
-//! differ in the last bit between platforms. What `rand_distr` computes itself (the tail of the
+//! Logarithms are our own, exponentials and powers come from `libm`: both use ordinary arithmetic
+//! and so give the same bits on every platform, while the functions of the standard library differ
+//! in the last bit between platforms. What `rand_distr` computes itself (the tail of the
 //! normal, powers in a gamma of shape below 1) uses `libm` too unless another crate of the build
 //! switches `num-traits` to the standard library, so nothing may depend on the last bit of those.
 
+use super::logarithm::ln;
 use super::stream::Stream;
 use rand_distr::{Distribution as _, StandardNormal};
 use sandpool_core::Span;
@@ -126,7 +127,7 @@ impl Distribution {
                 libm::exp(mu + sigma * normal)
             }
             Distribution::Weibull { shape, scale } => {
-                scale * libm::pow(unit_exponential(stream), 1.0 / shape)
+                scale * libm::pow(unit_exponential(stream).max(0.0), 1.0 / shape)
             }
             Distribution::Gamma { shape, scale } => {
                 // Fails only for parameters that `validate` refuses, or for a scale of 0.
@@ -138,7 +139,7 @@ impl Distribution {
                 }
                 // The number of whole mean lifetimes of a failure that an exponential lasts.
                 let failure = -libm::log1p(-1.0 / mean);
-                1.0 + (unit_exponential(stream) / failure).floor()
+                1.0 + (unit_exponential(stream) / failure).floor().max(0.0)
             }
             Distribution::Values(values) => {
                 let index = stream.below(values.len() as u64);
@@ -261,11 +262,11 @@ fn in_range(
     }
 }
 
-/// An exponential variate of mean 1, by inversion: 0 to 36.7.
+/// An exponential variate of mean 1, by inversion: up to 36.7, and not below 0 but for rounding.
 #[inline]
 pub(crate) fn unit_exponential(stream: &mut Stream) -> f64 {
-    // 1 - u is above 0, so the logarithm is finite.
-    -libm::log(1.0 - stream.uniform())
+    // 1 - u is a multiple of 2^-53 and above 0, so the logarithm is finite.
+    -ln(1.0 - stream.uniform())
 }
 
 /// The nearest whole number that is at least 1 and at most `u32::MAX`; 1 for NaN.
@@ -279,9 +280,18 @@ pub(crate) fn to_count(value: f64) -> u32 {
 /// too large.
 #[inline]
 pub(crate) fn to_span(seconds: f64) -> Span {
+    to_nanos(seconds * 1e9)
+}
+
+/// As [`to_span`], of a number of nanoseconds.
+#[inline]
+pub(crate) fn to_nanos(nanos: f64) -> Span {
     // Adding a half and cutting off rounds as `Span::from_secs_f64` does for all but a few numbers
-    // that are a half within the last bit, and spares a call of a rounding function.
-    Span::from_nanos((seconds * 1e9 + 0.5) as u64)
+    // that are a half within the last bit, and spares a call of a rounding function. Below 2^62 the
+    // conversion goes by signed numbers, which processors do in one step.
+    const SIGNED: f64 = (1u64 << 62) as f64;
+    let rounded = nanos + 0.5;
+    Span::from_nanos(if rounded < SIGNED { (rounded as i64).max(0) as u64 } else { rounded as u64 })
 }
 
 #[cfg(test)]
@@ -427,6 +437,11 @@ mod tests {
         }
         let mut stream = Stream::new(5, 0, Purpose::Oracle, 0);
         assert_eq!(Constant(f64::INFINITY).sample_span(&mut stream), Span::MAX);
+        assert_eq!(to_span(-1.0), Span::ZERO);
+        assert_eq!(to_span(f64::NAN), Span::ZERO);
+        assert_eq!(to_span(1e-9), Span::from_nanos(1));
+        // Beyond 2^62 ns too.
+        assert_eq!(to_span(1e10), Span::from_secs(10_000_000_000));
     }
 
     #[test]

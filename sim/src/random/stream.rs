@@ -57,7 +57,7 @@ pub enum Purpose {
     CallLatency = 19,
     /// Whether a call goes wrong, and how.
     Fault = 20,
-    /// Whether and how long a sandbox hangs.
+    /// Whether a create hangs.
     Stuck = 21,
     /// Silent deaths of single sandboxes.
     Death = 22,
@@ -75,6 +75,18 @@ pub enum Purpose {
     TraceStart = 28,
     /// Checks against closed forms.
     Oracle = 29,
+    /// How a sandbox that hung while starting ends.
+    StuckOutcome = 30,
+    /// Whether a delete hangs.
+    StuckDestroying = 31,
+    /// How long a sandbox hangs.
+    StuckFor = 32,
+    /// Which sandboxes a group death takes.
+    GroupVictim = 33,
+    /// How long other tenants' use stays the same.
+    TenantStep = 34,
+    /// How old what a list shows is.
+    ListLag = 35,
 }
 
 /// The increment of SplitMix64: 2^64 divided by the golden ratio, made odd.

@@ -20,7 +20,6 @@ pub struct ScenarioDiagnostic {
 #[derive(Debug)]
 struct MistakeDiagnostic {
     mistake: Mistake,
-    place: String,
     /// Clamped to the text, so that a mistake at its end can still be drawn.
     offset: usize,
     length: usize,
@@ -38,15 +37,9 @@ impl From<ScenarioErrors> for ScenarioDiagnostic {
             .mistakes
             .iter()
             .map(|mistake| {
-                let (line, column) = errors.line_column(mistake.span.start);
                 let offset = mistake.span.start.min(errors.text.len());
                 let end = mistake.span.end.min(errors.text.len()).max(offset);
-                MistakeDiagnostic {
-                    mistake: mistake.clone(),
-                    place: format!("{}:{line}:{column}", errors.file),
-                    offset,
-                    length: end - offset,
-                }
+                MistakeDiagnostic { mistake: mistake.clone(), offset, length: end - offset }
             })
             .collect();
         let source = NamedSource::new(&errors.file, errors.text.clone());
@@ -74,7 +67,7 @@ impl Diagnostic for ScenarioDiagnostic {
 
 impl fmt::Display for MistakeDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.mistake.message)
+        f.write_str(&self.mistake.message)
     }
 }
 

@@ -3,13 +3,15 @@
 use super::expect::{EXPECT, read_expectations};
 use super::mistake::{Mistake, Mistakes, ScenarioErrors};
 use super::model::{Scenario, WarmUp};
+use super::overlay::lay_over;
 use super::policy_block::{CLASS, SERVER};
 use super::provider::PROVIDER;
 use super::reader::Section;
+use super::settings::{ReadOptions, append_settings};
 use super::setup::{CRASHES, PRICES, read_setup};
 use super::shape::{Keys, Kind, Shape, key, number, required, unset};
 use super::tree::{Entry, Node, Table, parse_toml};
-use super::variants::{VARIANT, check_name, read_variants};
+use super::variants::{VARIANT, check_name, read_points, read_variants};
 use super::workload::WORKLOAD;
 use std::path::{Path, PathBuf};
 
@@ -109,9 +111,17 @@ pub enum LoadError {
 /// # Errors
 /// When it cannot be read, or with every mistake in it.
 pub fn load(path: &Path) -> Result<Scenario, LoadError> {
+    load_with(path, &ReadOptions::default())
+}
+
+/// As [`load`], with keys set from outside or other variants.
+///
+/// # Errors
+/// When it cannot be read, or with every mistake in it and in the settings.
+pub fn load_with(path: &Path, options: &ReadOptions<'_>) -> Result<Scenario, LoadError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| LoadError::Unreadable { path: path.to_owned(), source })?;
-    Ok(parse(&path.to_string_lossy(), &text)?)
+    Ok(parse_with(&path.to_string_lossy(), &text, options)?)
 }
 
 /// Reads a scenario from text. `file` is what messages call it; its stem names the scenario unless
@@ -120,19 +130,21 @@ pub fn load(path: &Path) -> Result<Scenario, LoadError> {
 /// # Errors
 /// With every mistake in it.
 pub fn parse(file: &str, text: &str) -> Result<Scenario, ScenarioErrors> {
-    parse_with_measures(file, text, None)
+    parse_with(file, text, &ReadOptions::default())
 }
 
-/// As [`parse`], and checks the measures named by `[[expect]]` against those that there are.
+/// As [`parse`], with keys set from outside or other variants. Those are read as if they stood
+/// below the end of the file, where their mistakes then point.
 ///
 /// # Errors
-/// With every mistake in it.
-pub fn parse_with_measures(
+/// With every mistake in the text and in the settings.
+pub fn parse_with(
     file: &str,
     text: &str,
-    measures: Option<&[&str]>,
+    options: &ReadOptions<'_>,
 ) -> Result<Scenario, ScenarioErrors> {
     let mistakes = Mistakes::default();
+    let mut told = text.to_owned();
     let scenario = parse_toml(text, &mistakes).and_then(|root| {
         if root.entries.is_empty() {
             mistakes.push(Mistake::new(0..0, "the file says nothing").hint(
@@ -140,33 +152,29 @@ pub fn parse_with_measures(
             ));
             return None;
         }
-        Some(read_scenario(file, root, measures, &mistakes))
+        Some(read_scenario(file, root, &mut told, options, &mistakes))
     });
     match scenario {
-        Some(scenario) => mistakes.or(scenario, file, text),
-        None => Err(mistakes.or((), file, text).err().unwrap_or(ScenarioErrors {
-            file: file.to_owned(),
-            text: text.to_owned(),
-            mistakes: vec![Mistake::new(0..0, "the file cannot be read")],
-        })),
+        Some(scenario) => mistakes.or(scenario, file, &told),
+        None => Err(mistakes.told(file, text)),
     }
 }
 
 fn read_scenario(
     file: &str,
     mut root: Table,
-    measures: Option<&[&str]>,
+    told: &mut String,
+    options: &ReadOptions<'_>,
     mistakes: &Mistakes,
 ) -> Scenario {
-    // Without this, a variant that adds a class would do away with the default class.
-    if root.get("classes").is_none() {
-        let default = Entry {
-            key: "default".to_owned(),
-            key_span: 0..0,
-            node: Node::table(Table::default(), 0..0),
-        };
-        let classes = Node::table(Table { entries: vec![default] }, 0..0);
-        root.put(Entry { key: "classes".to_owned(), key_span: 0..0, node: classes });
+    add_default_class(&mut root);
+    if !options.set.is_empty() {
+        let (set, _) = append_settings(told, "set from outside the file:", options.set, mistakes);
+        lay_over(&mut root, &set, &SCENARIO);
+    }
+    if !options.points.is_empty() {
+        root.remove("variant");
+        root.remove("expect");
     }
     let top = Section::root(&SCENARIO, &root, mistakes);
     for table in ["server", "classes", "provider", "workload", "prices", "server_crashes"] {
@@ -178,7 +186,10 @@ fn read_scenario(
     let base = read_setup(&base_name, Vec::new(), &root, mistakes);
     mistakes.end_base();
     let include_base = top.flag("include_base").unwrap_or(true);
-    let variants = read_variants(&top, &root, base, include_base, mistakes);
+    let mut variants = read_variants(&top, &root, base, include_base, mistakes);
+    if !options.points.is_empty() {
+        variants = read_points(&root, options.points, told, mistakes);
+    }
     let name = top.text("name");
     if let Some(name) = &name {
         check_name(name, &top, "name");
@@ -194,7 +205,7 @@ fn read_scenario(
         duration: top.span_of("duration").unwrap_or_default(),
         warm_up: top.warm_up("warm_up").unwrap_or(WarmUp::Mser5),
         bin: top.span_of("bin").unwrap_or_default(),
-        expectations: read_expectations(&top, &variants, measures),
+        expectations: read_expectations(&top, &variants, options.measures),
         variants,
     };
     check_times(&scenario, &top);
@@ -207,6 +218,20 @@ fn read_scenario(
     }
     top.finish();
     scenario
+}
+
+/// Writes down the one class that a file without classes has: without this, a variant that adds a
+/// class would do away with it.
+fn add_default_class(root: &mut Table) {
+    if root.get("classes").is_none() {
+        let entry = |key: &str, table| Entry {
+            key: key.to_owned(),
+            key_span: 0..0,
+            node: Node::table(table, 0..0),
+        };
+        let default = entry("default", Table::default());
+        root.put(entry("classes", Table { entries: vec![default] }));
+    }
 }
 
 fn stem(file: &str) -> String {

@@ -127,13 +127,15 @@ impl Mistakes {
     /// # Errors
     /// With every mistake that was noted, ordered by place.
     pub(crate) fn or<T>(self, value: T, file: &str, text: &str) -> Result<T, ScenarioErrors> {
+        if self.len() == 0 { Ok(value) } else { Err(self.told(file, text)) }
+    }
+
+    /// Every mistake that was noted, ordered by place.
+    pub(crate) fn told(self, file: &str, text: &str) -> ScenarioErrors {
         let mut mistakes: Vec<_> =
             self.found.into_inner().into_iter().map(|found| found.mistake).collect();
-        if mistakes.is_empty() {
-            return Ok(value);
-        }
         mistakes.sort_by_key(|mistake| (mistake.span.start, mistake.span.end));
-        Err(ScenarioErrors { file: file.to_owned(), text: text.to_owned(), mistakes })
+        ScenarioErrors { file: file.to_owned(), text: text.to_owned(), mistakes }
     }
 }
 

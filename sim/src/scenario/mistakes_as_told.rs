@@ -1,6 +1,11 @@
 //! What a user sees for each kind of mistake, word for word.
 
-use super::file::{parse, parse_with_measures};
+use super::file::{parse, parse_with};
+use super::settings::ReadOptions;
+use proptest::prelude::*;
+
+/// A file that uses nearly every table.
+const LARGE: &str = include_str!("../../../scenarios/provider-storm.toml");
 
 /// The smallest scenario; what is appended starts at line 3.
 const BASE: &str = "[workload.arrivals.poisson]\nper_hour = 6\n";
@@ -166,7 +171,8 @@ fn expectations() {
         "{BASE}[[expect]]\nmeasure = \"leeked\"\nmax = 0\n[[expect]]\nmeasure = \"leaked\"\n\
          [[expect]]\nvariant = \"bass\"\nmin = 3\nmax = 2\nmeasure = \"leaked\"\n[[expect]]\nmin = 1\n"
     );
-    let errors = parse_with_measures("pool.toml", &text, Some(&["leaked", "turns"])).unwrap_err();
+    let options = ReadOptions { measures: Some(&["leaked", "turns"]), ..ReadOptions::default() };
+    let errors = parse_with("pool.toml", &text, &options).unwrap_err();
     insta::assert_snapshot!(errors.to_string());
 }
 
@@ -178,4 +184,44 @@ fn many_at_once_in_the_order_of_the_file() {
          \"server.recovery\" = \"adapt\"\n",
     );
     insta::assert_snapshot!(text);
+}
+
+proptest! {
+    /// Whatever is typed over a file, reading it ends in a scenario or in mistakes that lie within
+    /// the text.
+    #[test]
+    fn no_text_makes_reading_panic(
+        edits in proptest::collection::vec(
+            (
+                any::<proptest::sample::Index>(),
+                0..12_usize,
+                prop_oneof![
+                    Just("nan"), Just("-1"), Just("1e999"), Just("\""), Just("[["), Just("]"), Just("{"),
+                    Just("}"), Just("= "), Just("\n"), Just("."), Just("[]"), Just("true"), Just("\u{e4}"),
+                    Just("\"\""), Just("99999999999999999999"), Just("name"), Just("[variant]\n"),
+                    Just("1979-05-27"), Just(""), Just("#"), Just("mixture"),
+                ],
+            ),
+            1..8,
+        )
+    ) {
+        let mut text = LARGE.to_owned();
+        for (index, length, with) in edits {
+            let boundaries: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+            if boundaries.is_empty() {
+                break;
+            }
+            let start = index.index(boundaries.len());
+            let end = (start + length).min(boundaries.len() - 1);
+            text.replace_range(boundaries[start]..boundaries[end], with);
+        }
+        if let Err(errors) = parse("storm.toml", &text) {
+            prop_assert!(!errors.mistakes.is_empty());
+            for mistake in &errors.mistakes {
+                prop_assert!(mistake.span.start <= mistake.span.end, "{:?}", mistake);
+                prop_assert!(mistake.span.end <= text.len(), "{:?}", mistake);
+            }
+            prop_assert!(!super::diagnostics::render_mistakes(&errors, true, 80).is_empty());
+        }
+    }
 }

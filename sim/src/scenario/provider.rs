@@ -72,7 +72,7 @@ pub(crate) static PROVIDER: Shape = Shape {
         key_zero(
             "list_lag_seconds",
             number(0.0, 3_600.0, "seconds"),
-            "2",
+            defaults::LIST_LAG_SECONDS,
             "lists are never stale",
             "A list may show a sandbox's state as it was up to this long ago.",
         ),
@@ -106,7 +106,7 @@ pub(crate) static PROVIDER: Shape = Shape {
         key(
             "stuck_seconds",
             SECONDS,
-            "{ exponential = { mean = 300 } }",
+            defaults::STUCK_SECONDS,
             "How long a stuck sandbox stays stuck.",
         ),
         key_zero(
@@ -216,7 +216,7 @@ static OTHER_TENANTS: Shape = Shape {
         key(
             "step_seconds",
             SECONDS,
-            "{ exponential = { mean = 300 } }",
+            "{ exponential = { mean = 600 } }",
             "How long each step lasts.",
         ),
     ]),

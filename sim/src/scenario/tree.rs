@@ -123,7 +123,7 @@ impl Node {
         match &self.tree {
             Tree::Flag(flag) => flag.to_string(),
             Tree::Number(number) => number.raw.clone(),
-            Tree::Text(text) => toml::Value::String(text.clone()).to_string(),
+            Tree::Text(text) => quoted(text),
             Tree::Date(date) => date.clone(),
             Tree::List(items) => {
                 let items: Vec<_> = items.iter().map(Node::to_inline).collect();
@@ -155,6 +155,22 @@ impl Node {
             ),
         }
     }
+}
+
+/// A text as TOML on one line. (The toml crate writes some texts over several.)
+pub(crate) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 /// Reads TOML text. `None` when it is no TOML; the mistakes are then noted.
@@ -253,6 +269,16 @@ mod tests {
         assert_eq!(number("c").value, f64::NEG_INFINITY);
         assert_eq!(number("d").whole, Some(16));
         assert_eq!(number("e").value, f64::INFINITY);
+    }
+
+    #[test]
+    fn texts_are_quoted_on_one_line_and_read_back() {
+        for text in ["", "a\"b\\c", "two\nlines\tand \u{7f}\u{1}", "üñ"] {
+            let written = quoted(text);
+            assert!(!written.contains('\n'), "{written}");
+            let root = read(&format!("a = {written}"));
+            assert!(matches!(&root.get("a").unwrap().tree, Tree::Text(back) if back == text));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::overlay::{expand_dotted, lay_over, override_lines};
 use super::policy_block::{CLASS, SERVER};
 use super::provider::PROVIDER;
 use super::reader::{Section, tick};
+use super::settings::{Point, append_settings};
 use super::setup::{CRASHES, PRICES, read_setup};
 use super::shape::{Keys, Kind, Shape, required, unset};
 use super::tree::{Entry, Node, Table, Tree};
@@ -103,7 +104,7 @@ pub(crate) fn read_variants(
             continue;
         };
         let before = mistakes.len();
-        let mut over = prepare_overlay(table, node.span.clone(), mistakes);
+        let mut over = prepare_overlay(table, None, node.span.clone(), mistakes);
         let name = over.remove("name");
         let name_span = name.as_ref().map_or(node.span.clone(), |entry| entry.node.span.clone());
         let name = match name.map(|entry| entry.node.tree) {
@@ -135,9 +136,45 @@ pub(crate) fn read_variants(
     variants
 }
 
+/// Reads variants that are made of settings from outside the file.
+pub(crate) fn read_points(
+    root: &Table,
+    points: &[Point],
+    told: &mut String,
+    mistakes: &Mistakes,
+) -> Vec<Variant> {
+    let mut variants: Vec<Variant> = Vec::new();
+    for point in points {
+        let title = format!("variant {:?}:", point.name);
+        let (table, span) = append_settings(told, &title, &point.settings, mistakes);
+        let name = point.name.clone();
+        if variants.iter().any(|other| other.name == name) {
+            mistakes.push(Mistake::new(span.clone(), format!("a second variant called {name:?}")));
+        }
+        let mut over = prepare_overlay(&table, Some(&name), span, mistakes);
+        over.remove("name");
+        let mut merged = root.clone();
+        lay_over(&mut merged, &over, &SCENARIO);
+        variants.push(read_setup(&name, override_lines(&over, &SCENARIO), &merged, mistakes));
+    }
+    variants
+}
+
 /// The variant's own table: quoted paths expanded, what no variant may have told and taken out.
-fn prepare_overlay(table: &Table, span: Range<usize>, mistakes: &Mistakes) -> Table {
+fn prepare_overlay(
+    table: &Table,
+    name: Option<&str>,
+    span: Range<usize>,
+    mistakes: &Mistakes,
+) -> Table {
     let mut over = expand_dotted(table, mistakes);
+    if let Some(name) = name {
+        over.put(Entry {
+            key: "name".to_owned(),
+            key_span: span.clone(),
+            node: Node { span: span.clone(), tree: Tree::Text(name.to_owned()) },
+        });
+    }
     let (shared, own) = over
         .entries
         .into_iter()

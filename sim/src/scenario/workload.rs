@@ -40,8 +40,7 @@ pub(crate) static WORKLOAD: Shape = Shape {
             "hint_quality",
             CHANCE,
             "callers tell nothing",
-            "Whether callers tell at a turn's begin how likely code is: 0: they know no more than \
-             `needs_code`, 1: they know exactly, between: the two blended.",
+            "How well callers foresee at a turn's begin whether it runs code: 0: they know `needs_code` and no more, 1: they know exactly.",
         ),
         key(
             "executes",

@@ -1,7 +1,7 @@
 //! The times at which conversations start.
 
 use super::model::Arrivals;
-use crate::random::{Distribution, Purpose, Stream, to_span, unit_exponential};
+use crate::random::{Distribution, Purpose, Stream, to_nanos, to_span, unit_exponential};
 use sandpool_core::{Span, Time};
 
 const NANOS_PER_HOUR: f64 = 3.6e12;
@@ -119,8 +119,7 @@ impl Iterator for ArrivalTimes {
 
 #[inline]
 fn exponential_gap(mean_nanos: f64, stream: &mut Stream) -> Span {
-    // `as` saturates, so a gap beyond all bounds ends at the end of time.
-    Span::from_nanos((mean_nanos * unit_exponential(stream) + 0.5) as u64)
+    to_nanos(mean_nanos * unit_exponential(stream))
 }
 
 #[cfg(test)]

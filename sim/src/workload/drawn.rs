@@ -3,34 +3,64 @@
 
 use super::hint::Hint;
 use super::model::Workload;
-use crate::random::{Distribution, Purpose, Stream, StreamFamily, Weighted, to_count, to_span};
+use crate::random::{
+    Distribution, Purpose, StreamFamily, Weighted, to_count, to_nanos, to_span, unit_exponential,
+};
 use sandpool_core::{AccountId, ClassId, Span};
 
 /// Most new attempts after refusals of one execute.
 pub(crate) const MAX_RETRIES: u32 = 10;
 
-/// A quantity and the streams that it is drawn from.
+/// A quantity that each entity has one of.
 #[derive(Clone, Debug)]
-struct Quantity {
-    distribution: Distribution,
-    family: StreamFamily,
+enum Quantity {
+    /// The same for all: nothing is drawn.
+    Fixed { span: Span, count: u32 },
+    /// Exponential, the one distribution that has to be drawn in a few nanoseconds.
+    Exponential { mean_nanos: f64, family: StreamFamily },
+    /// Anything.
+    Drawn { distribution: Distribution, family: StreamFamily },
 }
 
 impl Quantity {
-    /// A length of time. A constant makes no stream, so it costs next to nothing.
-    #[inline]
-    fn span(&self, conversation: u64, turn: u32, execute: u32) -> Span {
-        match self.distribution {
-            Distribution::Constant(seconds) => to_span(seconds),
-            _ => self.distribution.sample_span(&mut self.family.part(conversation, turn, execute)),
+    fn new(distribution: &Distribution, family: StreamFamily) -> Self {
+        match *distribution {
+            Distribution::Constant(value) => {
+                Quantity::Fixed { span: to_span(value), count: to_count(value) }
+            }
+            Distribution::Exponential { mean } => {
+                Quantity::Exponential { mean_nanos: mean * 1e9, family }
+            }
+            _ => Quantity::Drawn { distribution: distribution.clone(), family },
         }
     }
 
+    /// A length of time.
+    #[inline]
+    fn span(&self, conversation: u64, turn: u32, execute: u32) -> Span {
+        match self {
+            Quantity::Fixed { span, .. } => *span,
+            Quantity::Exponential { mean_nanos, family } => to_nanos(
+                mean_nanos * unit_exponential(&mut family.part(conversation, turn, execute)),
+            ),
+            Quantity::Drawn { distribution, family } => {
+                distribution.sample_span(&mut family.part(conversation, turn, execute))
+            }
+        }
+    }
+
+    /// A whole number of at least 1.
     #[inline]
     fn count(&self, conversation: u64, turn: u32) -> u32 {
-        match self.distribution {
-            Distribution::Constant(value) => to_count(value),
-            _ => self.distribution.sample_count(&mut self.family.part(conversation, turn, 0)),
+        match self {
+            Quantity::Fixed { count, .. } => *count,
+            Quantity::Exponential { mean_nanos, family } => {
+                let unit = unit_exponential(&mut family.part(conversation, turn, 0));
+                to_count(mean_nanos * 1e-9 * unit)
+            }
+            Quantity::Drawn { distribution, family } => {
+                distribution.sample_count(&mut family.part(conversation, turn, 0))
+            }
         }
     }
 }
@@ -56,7 +86,8 @@ pub(crate) struct Drawn {
     runs_for: Quantity,
     patience: Option<Quantity>,
     retry_chance: f64,
-    retry_pause: Quantity,
+    retry_pause: Distribution,
+    retry_family: StreamFamily,
     close_after: Quantity,
 }
 
@@ -65,10 +96,8 @@ impl Drawn {
     /// When the weights of accounts or classes cannot be used; [`Workload::validate`] tells.
     pub(crate) fn new(workload: &Workload, seed: u64, replication: u32) -> Self {
         let family = |purpose| StreamFamily::new(seed, replication, purpose);
-        let quantity = |distribution: &Distribution, purpose| Quantity {
-            distribution: distribution.clone(),
-            family: family(purpose),
-        };
+        let quantity =
+            |distribution: &Distribution, purpose| Quantity::new(distribution, family(purpose));
         let weights = |weights: &[f64], what: &str| {
             Weighted::new(weights).unwrap_or_else(|error| panic!("weights of {what}: {error}"))
         };
@@ -92,7 +121,8 @@ impl Drawn {
             runs_for: quantity(&workload.execute_seconds, Purpose::ExecuteSeconds),
             patience: workload.patience_seconds.as_ref().map(|d| quantity(d, Purpose::Patience)),
             retry_chance: workload.retry_after_refusal,
-            retry_pause: quantity(&workload.retry_pause_seconds, Purpose::Retry),
+            retry_pause: workload.retry_pause_seconds.clone(),
+            retry_family: family(Purpose::Retry),
             close_after: quantity(&workload.close_after_seconds, Purpose::CloseAfter),
         }
     }
@@ -178,12 +208,10 @@ impl Drawn {
         if retry == 0 || retry > MAX_RETRIES {
             return None;
         }
-        let mut stream: Stream = self.retry_pause.family.part(conversation, turn, execute);
+        let mut stream = self.retry_family.part(conversation, turn, execute);
         // Each attempt has a stretch of the stream to itself, longer than any sample takes.
         stream.skip(u64::from(retry) << 32);
-        stream
-            .chance(self.retry_chance)
-            .then(|| self.retry_pause.distribution.sample_span(&mut stream))
+        stream.chance(self.retry_chance).then(|| self.retry_pause.sample_span(&mut stream))
     }
 
     pub(crate) fn close_after(&self, conversation: u64) -> Span {

@@ -1,3 +1,8 @@
 //! Tests of the simulator through its public face, one module a behaviour.
 
+mod cli;
+mod determinism;
 mod invariants;
+mod journal;
+mod support;
+mod trace;

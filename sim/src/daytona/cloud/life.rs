@@ -59,8 +59,7 @@ impl Cloud {
     pub(super) fn plan_start(&mut self, id: ProviderId, now: Time, fails: bool) {
         let number = self.living_mut(id).number();
         let luck = self.luck;
-        let (fails, takes) = if luck.happens(self.stuck_creating, Purpose::StuckCreating, number, 0)
-        {
+        let (fails, takes) = if luck.happens(self.stuck_creating, Purpose::Stuck, number, 0) {
             // What hung for long is started after all or given up, and either is as common.
             let fails = fails || luck.happens(0.5, Purpose::StuckOutcome, number, 0);
             (fails, luck.span(&self.takes.stuck, Purpose::StuckFor, number, 0))

@@ -1,7 +1,7 @@
 //! Common random numbers, determinism, and the default profile's figures.
 
 use super::*;
-use crate::daytona::luck::Luck;
+use crate::random::{Purpose, Stream};
 
 /// Everything at once: the fault search's daily bread.
 fn rough() -> Profile {
@@ -73,7 +73,7 @@ fn a_cold_start_takes_about_eleven_seconds_by_default() {
 /// between; returns every answer.
 fn wander(seed: u64, pace: u64) -> (Caller, Vec<(OpId, Reply)>) {
     let mut caller = Caller::with_seed(rough(), seed);
-    let mut dice = Luck::new(seed, 77).stream(0, 0, 0);
+    let mut dice = Stream::new(seed, 77, Purpose::Oracle, 0);
     let mut log = Vec::new();
     let mut known: Vec<ProviderId> = Vec::new();
     for second in 1..=3600_u64 {
@@ -91,8 +91,8 @@ fn wander(seed: u64, pace: u64) -> (Caller, Vec<(OpId, Reply)>) {
             log.push((op, reply));
         }
         if asks {
-            let verb = Verb::ALL[(dice.next() % 8) as usize];
-            let pick = dice.next();
+            let verb = Verb::ALL[(dice.bits() % 8) as usize];
+            let pick = dice.bits();
             match known.get((pick % 16) as usize) {
                 Some(&provider) if verb != Verb::Create => caller.ask_id(verb, provider),
                 _ => caller.ask(verb, second),
