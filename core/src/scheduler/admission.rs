@@ -63,26 +63,19 @@ impl Scheduler {
         })
     }
 
-    /// Whether a swap raises the account's holding after all (the new class is larger).
+    /// Whether a claim is exempt from the reserve: a swap that does not raise what the account
+    /// holds.
     pub(super) fn is_exempt(&self, id: ClaimId) -> bool {
         let claim = &self.claims[id];
-        claim.swap
-            && self
-                .conversations
-                .get(crate::id::Id::index(claim.conversation))
-                .and_then(Option::as_ref)
-                .and_then(|conversation| conversation.sandbox)
-                .is_none_or(|old| {
-                    let old = self.class(self.sandboxes[old].class).resources.memory_mb;
-                    self.class(claim.class).resources.memory_mb <= old
-                })
+        let memory = self.class(claim.class).resources.memory_mb;
+        claim.swap.is_some_and(|given_up| memory <= given_up)
     }
 
     /// The share rule for one claim: a swap is judged as if its old sandbox were given back.
     pub(super) fn tier_of_claim(&self, id: ClaimId, more: i64, more_memory_mb: i64) -> Tier {
         let claim = &self.claims[id];
         let (mut more, mut memory) = (more, more_memory_mb);
-        if claim.swap
+        if claim.swap.is_some()
             && let Some(old) = self
                 .conversation_ref(claim.conversation)
                 .and_then(|conversation| conversation.sandbox)
@@ -125,7 +118,8 @@ impl Scheduler {
         let any_hold = self.config.max_overtakes == 0 || !self.queue.overtaken.is_empty();
         let mut best: Option<((u64, u64), ClaimId, Tier)> = None;
         for class in self.class_ids() {
-            let room = Room { free, surplus: self.class(class).surplus() };
+            let pledged = if blocked { 0 } else { self.class(class).pledged_surplus };
+            let room = Room { free, surplus: self.class(class).surplus() - pledged };
             for tier in Tier::BOTH {
                 if self.queue.is_line_set_empty(class, tier, blocked)
                     || !self.is_admissible(class, tier, false, &room)
@@ -151,7 +145,7 @@ impl Scheduler {
         self.dequeue(id);
         let claim = &self.claims[id];
         let (account, class, blocked, swap) =
-            (claim.account, claim.class, claim.blocked, claim.swap);
+            (claim.account, claim.class, claim.blocked, claim.swap.is_some());
         let waited = self.now.since(claim.requested_at);
         if !swap && self.queue.blocked() > 0 {
             let order = if blocked { claim.order } else { u64::MAX };
@@ -169,7 +163,7 @@ impl Scheduler {
         claim.state = ClaimState::Admitted;
         claim.admission = admission;
         claim.start_deadline = start_deadline;
-        claim.swap = false;
+        claim.swap = None;
         self.hold(account, class);
         self.tell_claim(EventKind::ClaimAdmitted, Reason::None, Actor::Scheduler, id, waited);
         if !blocked {

@@ -18,7 +18,7 @@ impl Scheduler {
         if !fits || matches!(self.phase, Phase::Draining { .. } | Phase::Drained) {
             return;
         }
-        let claim = self.make_claim(id, false, false);
+        let claim = self.make_claim(id, false, None);
         self.tell_claim(
             EventKind::SandboxRequested,
             Reason::Speculative,
@@ -41,7 +41,10 @@ impl Scheduler {
         if let Some(claim) = self.known_conversation(id).claim {
             return self.block(claim, patience);
         }
-        let claim = self.make_claim(id, true, swap);
+        let given_up = self.known_conversation(id).sandbox.filter(|_| swap);
+        let given_up =
+            given_up.map(|old| self.class(self.sandboxes[old].class).resources.memory_mb);
+        let claim = self.make_claim(id, true, given_up);
         self.tell_claim(
             EventKind::SandboxRequested,
             Reason::Blocked,
@@ -52,7 +55,7 @@ impl Scheduler {
         self.wait_or_refuse(claim, patience);
     }
 
-    fn make_claim(&mut self, id: ConversationId, blocked: bool, swap: bool) -> ClaimId {
+    fn make_claim(&mut self, id: ConversationId, blocked: bool, swap: Option<i64>) -> ClaimId {
         let now = self.now;
         let order = self.order();
         let conversation = self.known_conversation(id);
@@ -169,7 +172,7 @@ impl Scheduler {
     pub(super) fn enqueue(&mut self, id: ClaimId) {
         let claim = &mut self.claims[id];
         claim.state = ClaimState::Waiting;
-        let (account, class, swap) = (claim.account, claim.class, claim.swap);
+        let (account, class, swap) = (claim.account, claim.class, claim.swap.is_some());
         if claim.blocked && claim.cannot_wait.is_none() {
             self.timers.set(claim.patience_at, Timer::Patience(id));
         }
@@ -188,7 +191,7 @@ impl Scheduler {
     pub(super) fn dequeue(&mut self, id: ClaimId) {
         let claim = &self.claims[id];
         let (account, class) = (claim.account, claim.class);
-        if claim.swap {
+        if claim.swap.is_some() {
             self.swaps.retain(|&other| other != id);
         } else {
             self.queue.remove(&mut self.claims, id);

@@ -27,13 +27,16 @@ impl Scheduler {
         self.phase = Phase::Draining { leave_sandboxes, until };
         self.timers.set(until, Timer::DrainGrace);
         self.tell(EventKind::DrainBegan, Reason::Requested, Actor::Operator, grace);
+        // Whoever waits is answered first: what a speculative claim gives back must not be handed
+        // to a claim that is about to be refused.
         let claims: Vec<ClaimId> = self.claims.iter().map(|(id, _)| id).collect();
-        for id in claims {
-            if self.claims[id].blocked {
-                self.refuse(id, Reason::ShuttingDown, Actor::Operator);
-            } else {
-                self.withdraw(id, Reason::ShuttingDown, Actor::Operator);
-            }
+        let (blocked, speculative): (Vec<_>, Vec<_>) =
+            claims.into_iter().partition(|&id| self.claims[id].blocked);
+        for id in blocked {
+            self.refuse(id, Reason::ShuttingDown, Actor::Operator);
+        }
+        for id in speculative {
+            self.withdraw(id, Reason::ShuttingDown, Actor::Operator);
         }
         self.refuse_probed(Reason::ShuttingDown);
         self.dirty = true;

@@ -117,8 +117,14 @@ impl Scheduler {
                 execute,
             );
         };
-        let running = conversation.turn.and_then(|turn| turn.execute).filter(|under_way| {
-            under_way.id == execute && under_way.state == ExecuteState::Running
+        let under_way = conversation.turn.and_then(|turn| turn.execute);
+        let running = under_way.filter(|under_way| under_way.id == execute).filter(|under_way| {
+            match under_way.state {
+                ExecuteState::Running => true,
+                // The truth may still come while a probe is out.
+                ExecuteState::Unresolved => outcome != ExecuteOutcome::Unreachable,
+                ExecuteState::Waiting | ExecuteState::AwaitingProbe => false,
+            }
         });
         let (Some(_), Some(sandbox)) = (running, conversation.sandbox) else {
             return self.reject_with(WhyRejected::NoSuchExecute, Some(id), TurnId(0), execute);

@@ -351,7 +351,7 @@ impl Scheduler {
         let mut waiting = 0;
         let mut revocable = 0;
         for (id, claim) in self.claims.iter() {
-            waiting += usize::from(claim.state == ClaimState::Waiting && !claim.swap);
+            waiting += usize::from(claim.state == ClaimState::Waiting && claim.swap.is_none());
             if claim.state == ClaimState::Waiting {
                 ensure!(claim.admission == 0, "claim {id} waits with an admission");
                 continue;

@@ -96,6 +96,7 @@ impl ClassState {
             spare_starts: BTreeSet::new(),
             admitted: BTreeSet::new(),
             unstarted: BTreeSet::new(),
+            pledged_surplus: 0,
             surplus_since: Time::MAX,
             failures: 0,
             not_before: Time::ZERO,

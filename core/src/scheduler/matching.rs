@@ -56,6 +56,8 @@ impl Scheduler {
         debug_assert!(was, "claim {id} was not unstarted");
         let resources = entry.resources;
         self.ledger.unstarted = self.ledger.unstarted.minus(resources);
+        // What was promised to it is free, unless a start of its own takes it in the same step.
+        self.dirty = true;
     }
 
     /// An admitted claim is not to be served any more: its start, if any, is spare.

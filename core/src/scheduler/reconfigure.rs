@@ -37,6 +37,10 @@ impl Scheduler {
         // Overtaken claims are counted against the new bound.
         let max = self.config.max_overtakes;
         let waiting: Vec<ClaimId> = self.queue.iter(&self.claims).collect();
+        for &id in &waiting {
+            let claim = &mut self.claims[id];
+            claim.overtakes = claim.overtakes.min(max);
+        }
         self.queue.overtaken = waiting
             .iter()
             .copied()

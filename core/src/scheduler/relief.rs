@@ -43,6 +43,8 @@ struct Plan {
     promised: Vec<(AccountId, i64, i64)>,
     /// What the promises take of free capacity.
     pledged: Resources,
+    /// Whether one of them was made to a borrower, who must find the reserve beside it.
+    pledges_reserve: bool,
     taken: Vec<Victim>,
 }
 
@@ -77,6 +79,9 @@ impl Scheduler {
     /// admission is worth another look.
     pub(super) fn relieve(&mut self) -> bool {
         self.ledger.pledged = Resources::ZERO;
+        for class in &mut self.classes {
+            class.pledged_surplus = 0;
+        }
         let waiting = self.queue.blocked() + self.swaps.len();
         if waiting == 0 {
             return false;
@@ -92,8 +97,10 @@ impl Scheduler {
             surplus: self.classes.iter().map(super::state::ClassState::surplus).collect(),
             promised: Vec::new(),
             pledged: Resources::ZERO,
+            pledges_reserve: false,
             taken: Vec::new(),
         };
+        let supply = plan.surplus.clone();
         // Claims within their share stand and fall together, class by class.
         let mut hopeless = vec![false; self.classes.len()];
         let mut order = self.swaps.clone();
@@ -102,6 +109,12 @@ impl Scheduler {
             self.plan_for(id, &mut plan, &mut hopeless);
         }
         self.ledger.pledged = plan.pledged;
+        if plan.pledges_reserve {
+            self.ledger.pledged = self.ledger.pledged.plus(self.reserve());
+        }
+        for (class, (before, after)) in supply.into_iter().zip(&plan.surplus).enumerate() {
+            self.classes[class].pledged_surplus = (before - after).max(0);
+        }
         // Whatever was taken changes who holds what, and with it under which rule others wait: all
         // are looked at again.
         let anything = !plan.taken.is_empty();
@@ -124,7 +137,7 @@ impl Scheduler {
         let (more, more_memory) = plan.promised_to(account);
         let tier = self.tier_of_claim(id, more, more_memory);
         let index = class.0 as usize;
-        if tier == Tier::Within && !claim.swap && hopeless[index] {
+        if tier == Tier::Within && claim.swap.is_none() && hopeless[index] {
             return;
         }
         if self.is_held_for_older(claim.order, tier) {
@@ -132,7 +145,9 @@ impl Scheduler {
         }
         let resources = self.class(class).resources;
         let room = Room { free: plan.free, surplus: plan.surplus[index] };
+        let needs_reserve = tier == Tier::Borrowing && !exempt;
         if self.is_admissible(class, tier, exempt, &room) {
+            plan.pledges_reserve |= needs_reserve;
             return plan.promise(account, class, resources);
         }
         match self.victims_for(id, tier, exempt, plan) {
@@ -141,9 +156,10 @@ impl Scheduler {
                     self.apply(victim, class, &mut plan.free, &mut plan.surplus);
                 }
                 plan.taken.extend(victims);
+                plan.pledges_reserve |= needs_reserve;
                 plan.promise(account, class, resources);
             }
-            None if tier == Tier::Within && !claim.swap => hopeless[index] = true,
+            None if tier == Tier::Within && claim.swap.is_none() => hopeless[index] = true,
             None => {}
         }
     }
@@ -167,7 +183,7 @@ impl Scheduler {
             enough
         };
         // The claim's own old sandbox comes first: nobody else loses anything.
-        if claim.swap
+        if claim.swap.is_some()
             && let Some(own) = self.conversation_ref(claim.conversation).and_then(|c| c.sandbox)
             && self.sandboxes[own].state == SandboxState::Idle
             && !plan.taken.contains(&Victim::Own(own))

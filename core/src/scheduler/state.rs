@@ -89,9 +89,9 @@ pub(super) struct Claim {
     pub state: ClaimState,
     /// Whether an execute waits for it.
     pub blocked: bool,
-    /// Whether it replaces a sandbox of another class that the conversation holds or gave up for
-    /// it, so that the account's holding does not rise: exempt from the reserve.
-    pub swap: bool,
+    /// A swap: the memory, MB, of the sandbox of another class that the conversation holds or gave
+    /// up for it.
+    pub swap: Option<i64>,
     /// Refuse with this reason unless it is served in the step in which it blocks.
     pub cannot_wait: Option<Reason>,
     pub requested_at: Time,
@@ -196,6 +196,9 @@ pub(super) struct ClassState {
     pub admitted: BTreeSet<Service>,
     /// Those of them that no start under way will serve, in the same order.
     pub unstarted: BTreeSet<Service>,
+    /// Of the sandboxes, ready or starting, that no claim counts on: how many blocked waiters will
+    /// take. Nothing speculative is admitted on the strength of those.
+    pub pledged_surplus: i64,
     /// Since when there are more warm ones than wanted; [`Time::MAX`] when there are not.
     pub surplus_since: Time,
     /// Failed starts in a row.

@@ -164,3 +164,15 @@ fn a_listed_sandbox_that_was_just_deleted_is_no_orphan() {
     pool.wait(300.0);
     assert_eq!(pool.count(EventKind::OrphanFound), 0);
 }
+
+#[test]
+fn the_truth_about_an_execute_in_doubt_may_come_before_the_probes_verdict() {
+    let mut pool = Pool::new(on_execute());
+    let conversation = pool.busy(0);
+    pool.finish_as(conversation, ExecuteOutcome::Unreachable);
+    pool.finish(conversation);
+    assert_eq!(pool.of(conversation, EventKind::ExecuteEnded)[0].reason, Reason::Completed);
+    pool.answer(Verb::Probe, Reply::Alive { quiet: true });
+    assert_eq!(pool.of(conversation, EventKind::ExecuteEnded).len(), 1);
+    assert_eq!(pool.state(conversation), Some(SandboxState::Idle));
+}

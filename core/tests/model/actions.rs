@@ -109,9 +109,6 @@ fn upheaval() -> impl Strategy<Value = Action> {
 /// A whole history: mostly everyday life.
 pub(crate) fn actions() -> impl Strategy<Value = Vec<Action>> {
     let everyday = proptest::collection::vec(action(), 1..250);
-    let mixed = proptest::collection::vec(
-        prop_oneof![60 => action(), 1 => upheaval()],
-        1..300,
-    );
+    let mixed = proptest::collection::vec(prop_oneof![60 => action(), 1 => upheaval()], 1..300);
     prop_oneof![1 => everyday, 2 => mixed]
 }

@@ -126,9 +126,7 @@ impl History {
                 Some(deadline) => self.wait(deadline.at.max(self.now)),
                 None => Ok(()),
             },
-            Action::Reconfigure { config, drop_a_class } => {
-                self.reconfigure(config, *drop_a_class)
-            }
+            Action::Reconfigure { config, drop_a_class } => self.reconfigure(config, *drop_a_class),
             Action::Drain { leave_sandboxes } => {
                 self.tell(Input::Drain { leave_sandboxes: *leave_sandboxes })
             }
@@ -151,9 +149,8 @@ impl History {
         if self.naive.conversations.len() >= 12 {
             return Ok(());
         }
-        let taken = |index: u32| {
-            self.naive.conversations.iter().any(|it| it.id.index() == index as usize)
-        };
+        let taken =
+            |index: u32| self.naive.conversations.iter().any(|it| it.id.index() == index as usize);
         let index = (0..).find(|&index| !taken(index)).ok_or("no index is free")?;
         let conversation = ConversationId::new(self.next_conversation, index);
         self.next_conversation += 1;
@@ -171,8 +168,7 @@ impl History {
     }
 
     fn start(&mut self, pick: u8, patience_ms: Option<u64>) -> Checked {
-        let picked =
-            self.pick_conversation(pick, |it| it.turn.is_some() && it.execute.is_none());
+        let picked = self.pick_conversation(pick, |it| it.turn.is_some() && it.execute.is_none());
         let Some(place) = picked else { return Ok(()) };
         let it = &self.naive.conversations[place];
         let turn = it.turn.as_ref().map(|turn| turn.id).ok_or("picked one with a turn")?;
@@ -339,7 +335,10 @@ impl History {
             }
             Some(reply) => {
                 self.answered.push(operation.op);
-                self.step(Told::Input(Input::Reply { op: operation.op, reply }), Some(operation.verb))
+                self.step(
+                    Told::Input(Input::Reply { op: operation.op, reply }),
+                    Some(operation.verb),
+                )
             }
         }
     }

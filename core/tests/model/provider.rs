@@ -128,7 +128,8 @@ impl Provider {
             self.make(name, class, FoundState::Running);
         }
         let due = |asked: &Asked| asked.due.is_some_and(|at| at <= now);
-        let first = self.asked.iter().filter(|asked| due(asked)).min_by_key(|a| (a.due, a.order))?;
+        let first =
+            self.asked.iter().filter(|asked| due(asked)).min_by_key(|a| (a.due, a.order))?;
         let order = first.order;
         self.asked.iter().position(|asked| asked.order == order)
     }

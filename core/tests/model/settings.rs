@@ -61,7 +61,17 @@ fn shares(config: Config) -> impl Strategy<Value = Config> {
         (class("default"), class("large"), class("odd")),
     )
         .prop_map(
-            move |(max, share, memory_share, keep, wait, waiting, overtakes, classes, (a, b, c))| {
+            move |(
+                max,
+                share,
+                memory_share,
+                keep,
+                wait,
+                waiting,
+                overtakes,
+                classes,
+                (a, b, c),
+            )| {
                 let mut config = config.clone();
                 config.max = max;
                 config.max_sandboxes_per_account = share;

@@ -160,6 +160,8 @@ pub struct Rig {
     let_go: VecDeque<usize>,
     cursor: usize,
     sandboxes: usize,
+    /// The last so many of the sandboxes idle.
+    idle: usize,
     decisions: u64,
 }
 
@@ -189,6 +191,11 @@ impl Rig {
             let_go: VecDeque::new(),
             cursor: 0,
             sandboxes: sandboxes as usize,
+            idle: match bench {
+                DecisionBench::ReleaseAndAdmit => 0,
+                DecisionBench::Execute | DecisionBench::Reclaim => sandboxes as usize,
+                DecisionBench::ExecuteBesideBorrowers => (sandboxes - sandboxes / 2) as usize,
+            },
             decisions: 0,
         };
         rig.tell(Input::Recovered);
@@ -211,9 +218,13 @@ impl Rig {
                 }
             }
             DecisionBench::ExecuteBesideBorrowers => {
-                // One sandbox an account is busy or idle; all else that the accounts ask for is
-                // beyond their share.
-                for index in 0..rig.sandboxes {
+                // Half of the accounts have their one sandbox busy, and what else they ask for is
+                // beyond their share; the others' sandboxes idle.
+                for index in 0..rig.sandboxes / 2 {
+                    rig.ask(index);
+                }
+                rig.let_go.clear();
+                for index in rig.sandboxes / 2..rig.sandboxes {
                     rig.whole_turn(index);
                 }
                 for index in rig.sandboxes..rig.conversations.len() {
@@ -226,7 +237,10 @@ impl Rig {
 
     fn account_of(&self, index: u32) -> AccountId {
         match self.bench {
-            DecisionBench::ExecuteBesideBorrowers => AccountId(index % self.sandboxes as u32),
+            DecisionBench::ExecuteBesideBorrowers if index as usize >= self.sandboxes => {
+                AccountId(index % (self.sandboxes as u32 / 2))
+            }
+            DecisionBench::ExecuteBesideBorrowers => AccountId(index),
             _ => AccountId(index / PER_ACCOUNT),
         }
     }
@@ -238,8 +252,8 @@ impl Rig {
             match self.bench {
                 DecisionBench::Execute | DecisionBench::ExecuteBesideBorrowers => {
                     // Not in order: neighbours in memory would flatter the caches.
-                    self.cursor = (self.cursor + 7_919) % self.sandboxes;
-                    self.whole_turn(self.cursor);
+                    self.cursor = (self.cursor + 7_919) % self.idle;
+                    self.whole_turn(self.sandboxes - 1 - self.cursor);
                 }
                 DecisionBench::ReleaseAndAdmit => {
                     let index = self.let_go.pop_front().expect("somebody is served");

@@ -177,7 +177,10 @@ mod tests {
             variant("b", 12, |i| 4 + i % 3, |i| 0.3 + noise(i + 1)),
             variant("c", 12, |i| 10 + i % 2, |i| 0.3 + noise(i + 2)),
         ]);
-        assert!(text.starts_with("Exposed wait (95th percentile) is least with `b` (6"), "{text}");
+        assert!(
+            text.starts_with("Exposed wait (95th percentile) is least with `b` (5.99 s;"),
+            "{text}"
+        );
         assert!(text.contains("share refused is the same in all (0 %)"), "{text}");
         assert!(text.contains("cost does not tell the variants apart ($"), "{text}");
         assert!(text.ends_with('.') && !text.contains('\n'), "{text}");

@@ -108,7 +108,8 @@ mod tests {
     }
 
     fn scenario() -> Scenario {
-        let text = "workload.arrivals.poisson.per_hour = 3\n[[variant]]\nname = \"b\"";
+        let text = "workload.arrivals.poisson.per_hour = 3\n[[variant]]\nname = \"b\"\n\
+                    \"server.warm_sandboxes\" = 2";
         crate::scenario::parse("s.toml", text).unwrap()
     }
 

@@ -187,6 +187,8 @@ pub(super) fn event(event: &Event) -> Option<String> {
         }
         EventKind::SandboxLimbo => format!("whether sandbox {sandbox} exists is unknown: {why}"),
         EventKind::SandboxFailed => format!("starting sandbox {sandbox} FAILS after {span}: {why}"),
+        // Told already, by whoever took it.
+        EventKind::SandboxDestroying if event.reason == Reason::Reclaimed => return None,
         EventKind::SandboxDestroying => format!("sandbox {sandbox} is being deleted: {why}"),
         EventKind::SandboxStuck => format!("deleting sandbox {sandbox} is stuck; it is tried on"),
         EventKind::SandboxAdopted => format!("sandbox {sandbox} is taken over: {why}"),

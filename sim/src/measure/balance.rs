@@ -40,12 +40,12 @@ pub struct Balance {
 }
 
 /// Books that do not balance: a bug in the scheduler or in the simulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Imbalance(Balance);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imbalance(Box<Balance>);
 
 impl fmt::Display for Imbalance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Balance { asked, let_go, refused, turned_down, lost, still_there, .. } = self.0;
+        let Balance { asked, let_go, refused, turned_down, lost, still_there, .. } = *self.0;
         write!(
             f,
             "{asked} executes asked for, {let_go} let go + {refused} refused + {turned_down} turned \
@@ -142,7 +142,7 @@ impl Balance {
         {
             Ok(())
         } else {
-            Err(Imbalance(*self))
+            Err(Imbalance(Box::new(*self)))
         }
     }
 
@@ -153,7 +153,11 @@ impl Balance {
     /// When the two sides differ.
     pub fn check_strictly(&self) -> Result<(), Imbalance> {
         self.check()?;
-        if self.told_nanos == self.answered_nanos { Ok(()) } else { Err(Imbalance(*self)) }
+        if self.told_nanos == self.answered_nanos {
+            Ok(())
+        } else {
+            Err(Imbalance(Box::new(*self)))
+        }
     }
 }
 

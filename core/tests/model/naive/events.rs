@@ -5,8 +5,8 @@ use super::{
     Checked, Claim, Naive, Phase, Progress, Sandbox, Standing, Turn, ensure, inputs::is_for_ever,
 };
 use sandpool_core::{
-    ClaimId, Event, EventKind, Operation, Reason, SandboxId, SandboxState, Span, Time,
-    Verb, is_legal,
+    ClaimId, Event, EventKind, Operation, Reason, SandboxId, SandboxState, Span, Time, Verb,
+    is_legal,
 };
 
 impl Naive {
@@ -80,9 +80,8 @@ impl Naive {
                 ensure!(it.turn.is_none(), "conversation {id} closed with an open turn");
                 ensure!(it.execute.is_none(), "conversation {id} closed with an open execute");
                 self.conversations.retain(|it| it.id != id);
-                self.claims.retain(|claim| {
-                    claim.conversation != id || claim.standing != Standing::Bound
-                });
+                self.claims
+                    .retain(|claim| claim.conversation != id || claim.standing != Standing::Bound);
             }
             EventKind::TurnBegan => {
                 let it = self.conversation_mut(id).ok_or(missing)?;
@@ -571,11 +570,7 @@ impl Naive {
     /// Starts: within the limit, within the permits, and no more than demand and target need.
     fn check_start(&self, event: &Event, id: SandboxId) -> Checked {
         let class = event.class;
-        ensure!(
-            matches!(self.phase, Phase::Serving),
-            "sandbox {id} starts while {:?}",
-            self.phase
-        );
+        ensure!(matches!(self.phase, Phase::Serving), "sandbox {id} starts while {:?}", self.phase);
         let amount = self.resources(class);
         let room = self.limit.minus(self.used().minus(amount));
         ensure!(
@@ -650,12 +645,7 @@ impl Naive {
     }
 
     /// A sandbox is reclaimed: idle for long enough, outside a turn, and somebody needs it.
-    fn check_reclaim(
-        &self,
-        event: &Event,
-        id: SandboxId,
-        moved: Option<SandboxState>,
-    ) -> Checked {
+    fn check_reclaim(&self, event: &Event, id: SandboxId, moved: Option<SandboxState>) -> Checked {
         let sandbox = self.sandbox(id).ok_or("reclaimed sandbox is gone")?;
         let from = moved.unwrap_or(sandbox.state);
         ensure!(from == SandboxState::Idle, "sandbox {id} is reclaimed while {from:?}");
@@ -670,9 +660,9 @@ impl Naive {
         ensure!(owner.turn.is_none(), "sandbox {id} is reclaimed under an open turn");
         // Somebody needs it: a blocked claim that is not admissible, within its share or of the
         // same account.
-        let served = self.blocked_waiting().any(|claim| {
-            !self.would_borrow(claim) || claim.account == owner.account
-        });
+        let served = self
+            .blocked_waiting()
+            .any(|claim| !self.would_borrow(claim) || claim.account == owner.account);
         ensure!(
             served,
             "sandbox {id} is reclaimed although nobody waits who might: waiting {:?}",

@@ -2,7 +2,8 @@
 
 use super::{Checked, Conversation, Execute, Naive, Phase, Progress, ensure};
 use sandpool_core::{
-    ClassId, Config, ConversationId, ExecuteOutcome, Failure, Id, Input, Reply, Span, Verb, WhyRejected,
+    ClassId, Config, ConversationId, ExecuteOutcome, Failure, Id, Input, Reply, Span, Verb,
+    WhyRejected,
 };
 
 impl Naive {
@@ -23,10 +24,9 @@ impl Naive {
             Input::CloseConversation { conversation, cancel } => {
                 match self.conversation(*conversation) {
                     None => says(true, WhyRejected::UnknownConversation),
-                    Some(it) => says(
-                        it.execute.is_some() && !cancel,
-                        WhyRejected::ExecuteInProgress,
-                    ),
+                    Some(it) => {
+                        says(it.execute.is_some() && !cancel, WhyRejected::ExecuteInProgress)
+                    }
                 }
             }
             Input::BeginTurn { conversation, turn, class, .. } => {
@@ -45,10 +45,9 @@ impl Naive {
                     Some(it) if it.turn.as_ref().is_none_or(|open| open.id != *turn) => {
                         says(true, WhyRejected::NoSuchTurn);
                     }
-                    Some(it) => says(
-                        it.execute.is_some() && !cancel,
-                        WhyRejected::ExecuteInProgress,
-                    ),
+                    Some(it) => {
+                        says(it.execute.is_some() && !cancel, WhyRejected::ExecuteInProgress)
+                    }
                 }
             }
             Input::StartExecute { conversation, turn, execute, .. } => {

@@ -49,9 +49,10 @@ impl Naive {
     /// The events tell of every start that serves nobody.
     fn doomed_agree(&mut self, real: &Scheduler) -> Checked {
         for class in self.classes() {
-            let doomed = self.sandboxes.iter().filter(|it| {
-                it.class == class && it.doomed && it.state.is_starting()
-            });
+            let doomed = self
+                .sandboxes
+                .iter()
+                .filter(|it| it.class == class && it.doomed && it.state.is_starting());
             let (told, counted) = (doomed.count() as i64, self.doomed_starts(class, real));
             ensure!(
                 told == counted,
@@ -164,11 +165,10 @@ impl Naive {
             let claim = claim.map(|claim| (claim.id, claim.blocked_at.is_some()));
             ensure!(view.claim == claim, "{}: claim {claim:?}, view {:?}", it.id, view.claim);
             let mut own = self.sandboxes.iter().filter(|s| s.conversation == Some(it.id));
-            let busy = own.any(|sandbox| sandbox.state == SandboxState::Busy && !sandbox.discovered);
-            let runs = it
-                .execute
-                .as_ref()
-                .is_some_and(|execute| execute.progress != Progress::Waiting);
+            let busy =
+                own.any(|sandbox| sandbox.state == SandboxState::Busy && !sandbox.discovered);
+            let runs =
+                it.execute.as_ref().is_some_and(|execute| execute.progress != Progress::Waiting);
             ensure!(!busy || runs, "{} is busy without a running execute", it.id);
         }
         for claim in &self.claims {
@@ -220,15 +220,15 @@ impl Naive {
                 continue;
             }
             // After a restart: until it is known what became of the command that ran before.
-            if self.sandbox_of(it.id).is_some_and(|own| {
-                own.state == SandboxState::Busy && own.discovered
-            }) {
+            if self
+                .sandbox_of(it.id)
+                .is_some_and(|own| own.state == SandboxState::Busy && own.discovered)
+            {
                 continue;
             }
-            let claim = self.claim_of(it.id).ok_or(format!(
-                "execute {} of {} waits without a claim",
-                execute.id, it.id
-            ))?;
+            let claim = self
+                .claim_of(it.id)
+                .ok_or(format!("execute {} of {} waits without a claim", execute.id, it.id))?;
             ensure!(
                 claim.blocked_at.is_some(),
                 "execute {} waits on claim {}, which is not blocked",
