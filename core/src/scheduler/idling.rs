@@ -1,5 +1,6 @@
 //! Idle sandboxes outside a turn: when they end, and from when on they may be reclaimed.
 
+use super::small_set::SmallSet;
 use super::timers::Due;
 use super::{Deadline, Scheduler};
 use crate::event::{Actor, Reason};
@@ -8,7 +9,7 @@ use crate::lifecycle::SandboxState;
 use crate::policy::idle::{CapacityView, span};
 use crate::policy::reclaim::{IdleView, key};
 use crate::time::{Span, Time};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// Idle sandboxes by what may happen to them next.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +19,7 @@ pub(super) struct Idling {
     /// Those still protected, in the same order; entries may be stale.
     protected: VecDeque<(Time, SandboxId)>,
     /// Those that may be reclaimed, by the policy's key.
-    reclaimable: BTreeSet<((u64, u64), SandboxId)>,
+    reclaimable: SmallSet<((u64, u64), SandboxId)>,
 }
 
 impl Idling {
@@ -157,7 +158,7 @@ impl Scheduler {
     /// New settings: every idle sandbox is filed anew under the new policy and protection.
     pub(super) fn refile_all_idle(&mut self) {
         let filed = std::mem::take(&mut self.idling.reclaimable);
-        for (_, id) in filed {
+        for &(_, id) in filed.iter() {
             self.sandboxes[id].reclaim_key = None;
         }
         self.idling.protected = self.idling.order.clone();

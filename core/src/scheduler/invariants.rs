@@ -192,7 +192,7 @@ impl Scheduler {
                 class.spare_starts.is_empty() || class.unstarted.is_empty(),
                 "class {index}: spare starts beside unstarted claims"
             );
-            for &(_, _, id) in &class.admitted {
+            for &(_, _, id) in class.admitted.iter() {
                 let claim = self.claims.get(id).ok_or_else(|| format!("claim {id} is gone"))?;
                 ensure!(claim.state == ClaimState::Admitted, "claim {id} is not admitted");
                 ensure!(
@@ -207,11 +207,11 @@ impl Scheduler {
                     );
                 }
             }
-            for &id in &class.warm {
+            for &id in class.warm.iter() {
                 let state = self.sandboxes.get(id).map(|sandbox| sandbox.state);
                 ensure!(state == Some(SandboxState::Warm), "sandbox {id} in the pool is {state:?}");
             }
-            for &id in &class.spare_starts {
+            for &id in class.spare_starts.iter() {
                 let fine = self
                     .sandboxes
                     .get(id)

@@ -2,6 +2,7 @@
 
 use super::Scheduler;
 use super::queue::{Standing, Tier};
+use super::small_set::SmallSet;
 use super::state::{Account, ClassState};
 use super::timers::Timer;
 use crate::config::Class;
@@ -10,7 +11,6 @@ use crate::id::{AccountId, ClassId};
 use crate::policy::warm::DemandHistory;
 use crate::resources::{Dimension, Resources};
 use crate::time::{Span, Time};
-use std::collections::BTreeSet;
 
 /// The provider's side: a sandbox takes its resources at the decision to create it and gives them
 /// back when it is confirmed gone.
@@ -92,10 +92,10 @@ impl ClassState {
         Self {
             resources: class.resources,
             prepares: class.prepares,
-            warm: BTreeSet::new(),
-            spare_starts: BTreeSet::new(),
-            admitted: BTreeSet::new(),
-            unstarted: BTreeSet::new(),
+            warm: SmallSet::default(),
+            spare_starts: SmallSet::default(),
+            admitted: SmallSet::default(),
+            unstarted: SmallSet::default(),
             pledged_surplus: 0,
             surplus_since: Time::MAX,
             failures: 0,

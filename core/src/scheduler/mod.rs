@@ -20,6 +20,7 @@ mod reconfigure;
 mod recovery;
 mod relief;
 mod replies;
+mod small_set;
 mod starting;
 mod state;
 mod timers;
@@ -45,7 +46,8 @@ use idling::Idling;
 use ledger::ProviderLedger;
 use queue::Queue;
 use state::{Account, Claim, ClassState, Conversation, PendingOperation, Sandbox};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use small_set::SmallSet;
+use std::collections::{BTreeMap, VecDeque};
 use timers::{Timer, Timers};
 
 /// When the scheduler wants [`Scheduler::handle_timeout`] to be called, and why.
@@ -96,7 +98,7 @@ pub struct Scheduler {
     /// Claims that are refused unless the step in which they blocked serves them.
     cannot_wait: Vec<ClaimId>,
     /// Speculative holdings that a blocked claim may take: borrowers' first, latest first.
-    revocable: BTreeSet<(bool, std::cmp::Reverse<u64>, ClaimId)>,
+    revocable: SmallSet<(bool, std::cmp::Reverse<u64>, ClaimId)>,
     idling: Idling,
     timers: Timers,
     /// Start permits in use.
@@ -142,7 +144,7 @@ impl Scheduler {
             queue: Queue::new(config.queue_policy, classes.len()),
             swaps: Vec::new(),
             cannot_wait: Vec::new(),
-            revocable: BTreeSet::new(),
+            revocable: SmallSet::default(),
             idling: Idling::default(),
             timers: Timers::default(),
             starting: 0,

@@ -6,12 +6,13 @@
 //! first claim. A decision looks at the first line of each set: its cost does not grow with the
 //! number of waiting claims.
 
+use super::small_set::SmallSet;
 use super::state::Claim;
 use crate::id::{AccountId, Arena, ClaimId, ClassId};
 use crate::policy::QueuePolicy;
 use crate::policy::queue::{WaiterView, key};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 /// Whether an account's next sandbox of a class would be within its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +44,7 @@ pub(super) struct Queue {
     /// By account, class, level.
     lines: Vec<Line>,
     /// By class, tier, level.
-    sets: Vec<BTreeSet<LineKey>>,
+    sets: Vec<SmallSet<LineKey>>,
     blocked: usize,
     speculative: usize,
     /// Waiting claims that have been overtaken as often as is allowed.
@@ -63,7 +64,7 @@ impl Queue {
             policy,
             classes,
             lines: Vec::new(),
-            sets: vec![BTreeSet::new(); classes * 4],
+            sets: vec![SmallSet::default(); classes * 4],
             blocked: 0,
             speculative: 0,
             overtaken: Vec::new(),
@@ -222,8 +223,8 @@ impl Queue {
             let set = Self::set_index(ClassId(class as u16), tier, true);
             // Keys of the first-in-first-out policy are orders, so that the walk can stop early.
             let by_age = self.policy == QueuePolicy::Fifo;
-            let lines: &BTreeSet<LineKey> = &self.sets[set];
-            for &(line_key, line) in lines {
+            let lines: &SmallSet<LineKey> = &self.sets[set];
+            for &(line_key, line) in lines.iter() {
                 if by_age && line_key.1 >= order {
                     break;
                 }
@@ -326,7 +327,7 @@ impl Queue {
                 ));
             }
         }
-        let filed = self.sets.iter().map(BTreeSet::len).sum::<usize>();
+        let filed = self.sets.iter().map(SmallSet::len).sum::<usize>();
         let wanted = self.lines.iter().filter(|line| line.filed.is_some()).count();
         if filed != wanted {
             return Err(format!("{filed} lines are filed, {wanted} should be"));

@@ -282,7 +282,7 @@ impl Scheduler {
         // 2. Unused holdings of speculative claims: borrowers' first, the latest first. The first
         //    one of the same class is handed over, unless there is supply of that class already.
         let mut handover = plan.surplus[claim.class.0 as usize] <= 0;
-        for &(_, _, other) in &self.revocable {
+        for &(_, _, other) in self.revocable.iter() {
             if !fresh(Victim::Speculative(other)) || !fresh(Victim::HandedOver(other)) {
                 continue;
             }
@@ -314,7 +314,7 @@ impl Scheduler {
                 }
             }
             Tier::Borrowing => {
-                for &(_, sandbox) in &self.account(claim.account).idle {
+                for &(_, sandbox) in self.account(claim.account).idle.iter() {
                     if self.sandboxes[sandbox].reclaim_key.is_some()
                         && fresh(Victim::Idle(sandbox))
                         && consider(Victim::Idle(sandbox))

@@ -1,5 +1,6 @@
 //! What the scheduler remembers of each account, conversation, claim, sandbox and class.
 
+use super::small_set::SmallSet;
 use crate::event::Reason;
 use crate::id::{
     AccountId, ClaimId, ClassId, ConversationId, ExecuteId, OpId, ProviderId, SandboxId, TurnId,
@@ -9,7 +10,6 @@ use crate::policy::warm::DemandHistory;
 use crate::provider::{SandboxName, Verb};
 use crate::resources::Resources;
 use crate::time::{Span, Time};
-use std::collections::BTreeSet;
 
 /// An account's side of the ledger, and what can be taken from it.
 #[derive(Clone, Debug, Default)]
@@ -23,9 +23,9 @@ pub(super) struct Account {
     /// Waiting claims.
     pub waiting: u32,
     /// Speculative claims that hold something, by order of admission.
-    pub revocable: BTreeSet<(u64, ClaimId)>,
+    pub revocable: SmallSet<(u64, ClaimId)>,
     /// Idle sandboxes outside a turn, by last use.
-    pub idle: BTreeSet<(Time, SandboxId)>,
+    pub idle: SmallSet<(Time, SandboxId)>,
 }
 
 /// A conversation that is open.
@@ -189,13 +189,13 @@ pub(super) struct ClassState {
     pub resources: Resources,
     pub prepares: bool,
     /// Ready sandboxes bound to nobody, oldest first.
-    pub warm: BTreeSet<SandboxId>,
+    pub warm: SmallSet<SandboxId>,
     /// Starts that no claim counts on.
-    pub spare_starts: BTreeSet<SandboxId>,
+    pub spare_starts: SmallSet<SandboxId>,
     /// Admitted claims without a sandbox, in the order in which they are served.
-    pub admitted: BTreeSet<Service>,
+    pub admitted: SmallSet<Service>,
     /// Those of them that no start under way will serve, in the same order.
-    pub unstarted: BTreeSet<Service>,
+    pub unstarted: SmallSet<Service>,
     /// Of the sandboxes, ready or starting, that no claim counts on: how many blocked waiters will
     /// take. Nothing speculative is admitted on the strength of those.
     pub pledged_surplus: i64,
