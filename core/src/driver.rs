@@ -111,14 +111,14 @@ impl<C: Clock, P: Provider> Driver<C, P> {
 
     #[inline]
     fn pump(&mut self, now: Time, observer: &mut impl Observer) {
-        while let Some(output) = self.scheduler.poll() {
+        while let Some(output) = self.scheduler.poll_ref() {
             match output {
-                Output::Event(event) => observer.event(&event),
+                Output::Event(event) => observer.event(event),
                 Output::Operation(operation) => {
-                    observer.operation(now, &operation);
-                    self.provider.submit(now, operation);
+                    observer.operation(now, operation);
+                    self.provider.submit(now, *operation);
                 }
-                Output::Rejected(rejection) => observer.rejection(now, &rejection),
+                Output::Rejected(rejection) => observer.rejection(now, rejection),
             }
         }
     }

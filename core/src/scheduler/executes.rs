@@ -6,7 +6,7 @@ use crate::event::{Actor, EventKind, Reason};
 use crate::id::{ConversationId, ExecuteId, SandboxId, TurnId};
 use crate::input::{ExecuteOutcome, Used};
 use crate::lifecycle::SandboxState;
-use crate::output::{Output, WhyRejected};
+use crate::output::WhyRejected;
 use crate::time::Span;
 
 impl Scheduler {
@@ -156,21 +156,29 @@ impl Scheduler {
         used: Used,
     ) {
         let now = self.now;
-        let mut event = self.blank_event(EventKind::ExecuteEnded, reason, actor);
-        self.about_conversation(&mut event, id);
         let conversation = self.known_conversation(id);
-        let sandbox = conversation.sandbox;
         let turn = conversation.turn.as_mut().expect("an execute has an open turn");
-        let execute = turn.execute.take().expect("an execute is under way");
+        let execute = turn.execute.expect("an execute is under way");
         turn.last_activity = now;
+        let sandbox = conversation.sandbox;
+        let of_sandbox = sandbox.map(|sandbox| {
+            let sandbox = &self.sandboxes[sandbox];
+            (sandbox.state, sandbox.class)
+        });
+        let event = self.tell_conversation(EventKind::ExecuteEnded, reason, actor, id);
         event.span = now.since(execute.began_at);
         event.used = used;
         event.sandbox = sandbox;
-        if let Some(sandbox) = sandbox {
-            event.state = self.sandboxes[sandbox].state;
-            event.class = self.sandboxes[sandbox].class;
+        if let Some((state, class)) = of_sandbox {
+            event.state = state;
+            event.class = class;
         }
-        self.outputs.push_back(Output::Event(event));
+        self.execute_is_over(id);
+    }
+
+    fn execute_is_over(&mut self, id: ConversationId) {
+        let turn = self.known_conversation(id).turn.as_mut();
+        turn.expect("an execute has an open turn").execute = None;
     }
 
     /// A sandbox's command is over.
@@ -233,13 +241,12 @@ impl Scheduler {
         actor: Actor,
     ) {
         let now = self.now;
-        let mut event = self.blank_event(EventKind::SandboxUnavailable, reason, actor);
-        self.about_conversation(&mut event, id);
         let turn = self.known_conversation(id).turn.as_mut().expect("an execute has an open turn");
         turn.last_activity = now;
-        let execute = turn.execute.take().expect("an execute is under way");
+        let execute = turn.execute.expect("an execute is under way");
+        let event = self.tell_conversation(EventKind::SandboxUnavailable, reason, actor, id);
         event.span = now.since(execute.asked_at);
-        self.outputs.push_back(Output::Event(event));
+        self.execute_is_over(id);
     }
 
     /// The conversation's own sandbox, which a probe was to clear, lives and is quiet.

@@ -14,6 +14,7 @@ mod invariants;
 mod ledger;
 mod limbo;
 mod matching;
+mod outputs;
 mod queue;
 mod reconcile;
 mod reconfigure;
@@ -37,17 +38,18 @@ use crate::id::{
     AccountId, Arena, ClaimId, ClassId, ConversationId, ExecuteId, Id, OpId, ProviderId, SandboxId,
     TurnId,
 };
-use crate::input::{Input, Used};
+use crate::input::Input;
 use crate::lifecycle::{SandboxState, is_legal};
 use crate::output::{Output, Rejection, WhyRejected};
 use crate::provider::{Operation, SandboxName, Verb};
 use crate::time::{Span, Time};
 use idling::Idling;
 use ledger::ProviderLedger;
+use outputs::Outputs;
 use queue::Queue;
-use state::{Account, Claim, ClassState, Conversation, PendingOperation, Sandbox};
 use small_set::SmallSet;
-use std::collections::{BTreeMap, VecDeque};
+use state::{Account, Claim, ClassState, Conversation, PendingOperation, Sandbox};
+use std::collections::BTreeMap;
 use timers::{Timer, Timers};
 
 /// When the scheduler wants [`Scheduler::handle_timeout`] to be called, and why.
@@ -113,10 +115,9 @@ pub struct Scheduler {
     inventory: Option<OpId>,
     /// Counts orders of arrival and of admission.
     next_order: u64,
-    next_event: u64,
     /// Whether something changed that an admission, a start or the warm pool may depend on.
     dirty: bool,
-    outputs: VecDeque<Output>,
+    outputs: Outputs,
 }
 
 impl Scheduler {
@@ -153,9 +154,8 @@ impl Scheduler {
             sightings: BTreeMap::new(),
             inventory: None,
             next_order: 1,
-            next_event: 1,
             dirty: false,
-            outputs: VecDeque::new(),
+            outputs: Outputs::default(),
             classes,
             config,
         };
@@ -227,7 +227,13 @@ impl Scheduler {
     /// The next output, in the order in which things were decided.
     #[inline]
     pub fn poll(&mut self) -> Option<Output> {
-        self.outputs.pop_front()
+        self.outputs.take().copied()
+    }
+
+    /// As [`Scheduler::poll`], but without a copy.
+    #[inline]
+    pub fn poll_ref(&mut self) -> Option<&Output> {
+        self.outputs.take()
     }
 
     /// When to call [`Scheduler::handle_timeout`] next, unless an input comes first.
@@ -400,63 +406,29 @@ impl Scheduler {
         order
     }
 
-    fn blank_event(&mut self, kind: EventKind, reason: Reason, actor: Actor) -> Event {
-        let sequence = self.next_event;
-        self.next_event += 1;
-        Event {
-            sequence,
-            at: self.now,
-            kind,
-            reason,
-            actor,
-            state: SandboxState::New,
-            class: ClassId(0),
-            account: None,
-            conversation: None,
-            turn: TurnId(0),
-            execute: ExecuteId(0),
-            claim: None,
-            sandbox: None,
-            span: Span::ZERO,
-            used: Used::default(),
-        }
-    }
-
     /// Says that something happened that concerns no conversation and no sandbox.
     fn tell(&mut self, kind: EventKind, reason: Reason, actor: Actor, span: Span) {
-        let mut event = self.blank_event(kind, reason, actor);
-        event.span = span;
-        self.outputs.push_back(Output::Event(event));
+        self.outputs.event(self.now, kind, reason, actor).span = span;
     }
 
     fn tell_class(&mut self, kind: EventKind, reason: Reason, class: ClassId, span: Span) {
-        let mut event = self.blank_event(kind, reason, Actor::Scheduler);
+        let event = self.outputs.event(self.now, kind, reason, Actor::Scheduler);
         event.span = span;
         event.class = class;
-        self.outputs.push_back(Output::Event(event));
     }
 
-    fn about_conversation(&self, event: &mut Event, id: ConversationId) {
-        event.conversation = Some(id);
-        if let Some(conversation) = self.conversation_ref(id) {
-            event.account = Some(conversation.account);
-            if let Some(turn) = &conversation.turn {
-                event.turn = turn.id;
-                event.execute = turn.execute.map_or(ExecuteId(0), |execute| execute.id);
-            }
-        }
-    }
-
+    /// Gives the event, for what else there is to tell.
+    #[inline]
     fn tell_conversation(
         &mut self,
         kind: EventKind,
         reason: Reason,
         actor: Actor,
         id: ConversationId,
-    ) {
-        let mut event = self.blank_event(kind, reason, actor);
-        self.about_conversation(&mut event, id);
-        self.outputs.push_back(Output::Event(event));
+    ) -> &mut Event {
+        let event = self.outputs.event(self.now, kind, reason, actor);
+        about_conversation(event, &self.conversations, id);
+        event
     }
 
     fn tell_claim(
@@ -467,14 +439,12 @@ impl Scheduler {
         id: ClaimId,
         span: Span,
     ) {
-        let mut event = self.blank_event(kind, reason, actor);
         let claim = &self.claims[id];
+        let event = self.outputs.event(self.now, kind, reason, actor);
         event.claim = Some(id);
         event.class = claim.class;
         event.span = span;
-        let conversation = claim.conversation;
-        self.about_conversation(&mut event, conversation);
-        self.outputs.push_back(Output::Event(event));
+        about_conversation(event, &self.conversations, claim.conversation);
     }
 
     /// Says that something happened to a sandbox, in the state that it has now.
@@ -487,17 +457,16 @@ impl Scheduler {
         claim: Option<ClaimId>,
         span: Span,
     ) {
-        let mut event = self.blank_event(kind, reason, actor);
         let sandbox = &self.sandboxes[id];
+        let event = self.outputs.event(self.now, kind, reason, actor);
         event.sandbox = Some(id);
         event.class = sandbox.class;
         event.state = sandbox.state;
         event.claim = claim;
         event.span = span;
         if let Some(conversation) = sandbox.conversation {
-            self.about_conversation(&mut event, conversation);
+            about_conversation(event, &self.conversations, conversation);
         }
-        self.outputs.push_back(Output::Event(event));
     }
 
     /// Changes a sandbox's state along an edge of the life-cycle table. An edge that the table does
@@ -534,7 +503,7 @@ impl Scheduler {
         });
         self.timers.set(deadline, Timer::Operation(op));
         let sandbox = &self.sandboxes[id];
-        self.outputs.push_back(Output::Operation(Operation {
+        self.outputs.operation(Operation {
             op,
             verb,
             sandbox: Some(id),
@@ -542,7 +511,7 @@ impl Scheduler {
             provider: sandbox.provider,
             class: sandbox.class,
             conversation: sandbox.conversation,
-        }));
+        });
         op
     }
 
@@ -565,7 +534,7 @@ impl Scheduler {
         });
         self.timers.set(deadline, Timer::Operation(op));
         self.inventory = Some(op);
-        self.outputs.push_back(Output::Operation(Operation {
+        self.outputs.operation(Operation {
             op,
             verb: Verb::FindAll,
             sandbox: None,
@@ -573,7 +542,7 @@ impl Scheduler {
             provider: None,
             class: ClassId(0),
             conversation: None,
-        }));
+        });
     }
 
     fn reject(&mut self, why: WhyRejected, conversation: ConversationId) {
@@ -587,6 +556,25 @@ impl Scheduler {
         turn: TurnId,
         execute: ExecuteId,
     ) {
-        self.outputs.push_back(Output::Rejected(Rejection { why, conversation, turn, execute }));
+        self.outputs.rejection(Rejection { why, conversation, turn, execute });
+    }
+}
+
+/// Whose conversation it is, and what is under way in it.
+#[inline]
+fn about_conversation(
+    event: &mut Event,
+    conversations: &[Option<Conversation>],
+    id: ConversationId,
+) {
+    event.conversation = Some(id);
+    if let Some(Some(conversation)) = conversations.get(id.index())
+        && conversation.id == id
+    {
+        event.account = Some(conversation.account);
+        if let Some(turn) = &conversation.turn {
+            event.turn = turn.id;
+            event.execute = turn.execute.map_or(ExecuteId(0), |execute| execute.id);
+        }
     }
 }
