@@ -275,13 +275,27 @@ impl Scheduler {
         if self.dirty {
             self.settle();
         }
-        // A timer that went stale at the front later only makes for a call in vain.
+        self.drop_stale_timers();
+        self.prune_idling();
+    }
+
+    /// Makes the earliest timer a live one. One that goes stale at the front later only makes for a
+    /// call in vain.
+    fn drop_stale_timers(&mut self) {
         while let Some((at, timer)) = self.timers.unchecked_first()
             && !self.is_live(at, timer)
         {
-            self.timers.remove_first();
+            self.timers.pop_first();
+            // Most timers are never needed, so that the next ones of its kind are nearly always
+            // stale too: dropping them all at once saves looking for the earliest after each.
+            let kind = timer.due();
+            while let Some((at, timer)) = self.timers.front(kind)
+                && !self.is_live(at, timer)
+            {
+                self.timers.pop_front(kind);
+            }
+            self.timers.look_for_first();
         }
-        self.prune_idling();
     }
 
     /// Brings supply and demand together after anything changed: the one place where capacity is

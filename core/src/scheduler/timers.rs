@@ -167,14 +167,38 @@ impl Timers {
 
     /// Takes out what [`Timers::first`] gave.
     pub(super) fn remove_first(&mut self) {
+        self.pop_first();
+        self.look_for_first();
+    }
+
+    /// As [`Timers::remove_first`], but [`Timers::first`] means nothing until
+    /// [`Timers::look_for_first`].
+    #[inline]
+    pub(super) fn pop_first(&mut self) {
         let Some((at, timer)) = self.first else { return };
-        let kind = timer.due() as usize;
-        if self.lanes[kind].front() == Some(&(at, timer)) {
-            self.lanes[kind].pop_front();
-            self.fronts[kind] = self.lanes[kind].front().map_or(Time::MAX, |&(at, _)| at);
+        let kind = timer.due();
+        if self.front(kind) == Some((at, timer)) {
+            self.pop_front(kind);
         } else {
             self.irregular.pop();
         }
+    }
+
+    /// The earliest timer of a kind, but for those that came out of order.
+    #[inline]
+    pub(super) fn front(&self, kind: Due) -> Option<(Time, Timer)> {
+        self.lanes[kind as usize].front().copied()
+    }
+
+    /// Takes out what [`Timers::front`] gave; [`Timers::look_for_first`] afterwards.
+    #[inline]
+    pub(super) fn pop_front(&mut self, kind: Due) {
+        let lane = &mut self.lanes[kind as usize];
+        lane.pop_front();
+        self.fronts[kind as usize] = lane.front().map_or(Time::MAX, |&(at, _)| at);
+    }
+
+    pub(super) fn look_for_first(&mut self) {
         self.first = self.find_first();
         self.is_first_checked = false;
     }
