@@ -172,8 +172,9 @@ impl Scheduler {
     pub(super) fn enqueue(&mut self, id: ClaimId) {
         let claim = &mut self.claims[id];
         claim.state = ClaimState::Waiting;
-        let (account, class, swap) = (claim.account, claim.class, claim.swap.is_some());
-        if claim.blocked && claim.cannot_wait.is_none() {
+        let (account, class, blocked) = (claim.account, claim.class, claim.blocked);
+        let swap = claim.swap.is_some();
+        if blocked && claim.cannot_wait.is_none() {
             self.timers.set(claim.patience_at, Timer::Patience(id));
         }
         if swap {
@@ -181,22 +182,26 @@ impl Scheduler {
             let claims = &self.claims;
             self.swaps.sort_by_key(|&id| claims[id].order);
         } else {
-            self.queue.insert(&mut self.claims, id);
+            let is_first = self.queue.insert(&mut self.claims, id);
             self.account_mut(account).waiting += 1;
-            self.refile(account, class);
+            if is_first {
+                self.refile_line(account, class, blocked);
+            }
         }
         self.dirty = true;
     }
 
     pub(super) fn dequeue(&mut self, id: ClaimId) {
         let claim = &self.claims[id];
-        let (account, class) = (claim.account, claim.class);
+        let (account, class, blocked) = (claim.account, claim.class, claim.blocked);
         if claim.swap.is_some() {
             self.swaps.retain(|&other| other != id);
         } else {
-            self.queue.remove(&mut self.claims, id);
+            let was_first = self.queue.remove(&mut self.claims, id);
             self.account_mut(account).waiting -= 1;
-            self.refile(account, class);
+            if was_first {
+                self.refile_line(account, class, blocked);
+            }
         }
         self.dirty = true;
     }

@@ -207,9 +207,18 @@ impl Scheduler {
         self.refile_idle(account);
     }
 
+    /// Files both lines of an account and class where they belong now.
     pub(super) fn refile(&mut self, account: AccountId, class: ClassId) {
         let standing = self.standing(account, class);
-        self.queue.refile(&self.claims, account, class, standing);
+        for blocked in [true, false] {
+            self.queue.refile(&self.claims, account, class, blocked, standing);
+        }
+    }
+
+    /// Files the line of one level where it belongs now.
+    pub(super) fn refile_line(&mut self, account: AccountId, class: ClassId, blocked: bool) {
+        let standing = self.standing(account, class);
+        self.queue.refile(&self.claims, account, class, blocked, standing);
     }
 
     /// The provider says full while the ledger says free: for a while the limit is what is in use.

@@ -102,8 +102,9 @@ impl Queue {
         (AccountId((line / 2 / self.classes) as u32), ClassId(class as u16), blocked)
     }
 
-    /// Adds a claim to its line, by its order; the line must be refiled afterwards.
-    pub(super) fn insert(&mut self, claims: &mut Arena<ClaimId, Claim>, id: ClaimId) {
+    /// Adds a claim to its line, by its order. Gives whether it is the first one there, so that the
+    /// line must be refiled.
+    pub(super) fn insert(&mut self, claims: &mut Arena<ClaimId, Claim>, id: ClaimId) -> bool {
         let (account, class, blocked, order) = {
             let claim = &claims[id];
             (claim.account, claim.class, claim.blocked, claim.order)
@@ -136,10 +137,12 @@ impl Queue {
         } else {
             self.speculative += 1;
         }
+        after.is_none()
     }
 
-    /// Takes a claim out of its line; the line must be refiled afterwards.
-    pub(super) fn remove(&mut self, claims: &mut Arena<ClaimId, Claim>, id: ClaimId) {
+    /// Takes a claim out of its line. Gives whether it was the first one there, so that the line
+    /// must be refiled.
+    pub(super) fn remove(&mut self, claims: &mut Arena<ClaimId, Claim>, id: ClaimId) -> bool {
         let (account, class, blocked, previous, next, overtakes) = {
             let claim = &mut claims[id];
             let neighbours = (claim.previous.take(), claim.next.take());
@@ -162,34 +165,34 @@ impl Queue {
         if overtakes > 0 {
             self.overtaken.retain(|&other| other != id);
         }
+        previous.is_none()
     }
 
-    /// Files both lines of an account and class where they belong now.
+    /// Files a line where it belongs now: its first claim or its account's standing has changed.
     pub(super) fn refile(
         &mut self,
         claims: &Arena<ClaimId, Claim>,
         account: AccountId,
         class: ClassId,
+        blocked: bool,
         standing: Standing,
     ) {
-        for blocked in [true, false] {
-            let index = self.line_index(account, class, blocked);
-            let wanted = self.lines[index].first.map(|first| {
-                let view = WaiterView { held: standing.held, order: claims[first].order };
-                let set = Self::set_index(class, standing.tier, blocked) as u32;
-                (set, (key(self.policy, &view), index as u32))
-            });
-            let filed = self.lines[index].filed;
-            if filed == wanted {
-                continue;
-            }
-            if let Some((set, line_key)) = filed {
-                self.sets[set as usize].remove(&line_key);
-            }
-            if let Some((set, line_key)) = wanted {
-                self.sets[set as usize].insert(line_key);
-            }
-            self.lines[index].filed = wanted;
+        let index = self.line_index(account, class, blocked);
+        let line = &mut self.lines[index];
+        let wanted = line.first.map(|first| {
+            let view = WaiterView { held: standing.held, order: claims[first].order };
+            let set = Self::set_index(class, standing.tier, blocked) as u32;
+            (set, (key(self.policy, &view), index as u32))
+        });
+        let filed = std::mem::replace(&mut line.filed, wanted);
+        if filed == wanted {
+            return;
+        }
+        if let Some((set, line_key)) = filed {
+            self.sets[set as usize].remove(&line_key);
+        }
+        if let Some((set, line_key)) = wanted {
+            self.sets[set as usize].insert(line_key);
         }
     }
 

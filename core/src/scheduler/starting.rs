@@ -41,11 +41,12 @@ impl Scheduler {
         loop {
             let first = self
                 .class_ids()
-                .filter(|&class| {
+                .filter_map(|class| Some((class, *self.class(class).unstarted.first()?)))
+                .filter(|&(class, _)| {
                     self.is_start_allowed(class)
                         && self.ledger.may_create(self.class(class).resources)
                 })
-                .filter_map(|class| self.class(class).unstarted.first().copied())
+                .map(|(_, service)| service)
                 .min();
             let Some((_, _, claim)) = first else { break };
             self.is_started(claim);
