@@ -176,15 +176,9 @@ plain_id! {
 /// Objects of one kind by id: dense slots, ids that are never reused, constant-time look-up.
 #[derive(Clone, Debug)]
 pub struct Arena<I, T> {
-    slots: Vec<Slot<I, T>>,
+    slots: Vec<Option<(I, T)>>,
     free: Vec<u32>,
     next_sequence: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Slot<I, T> {
-    id: Option<I>,
-    value: Option<T>,
 }
 
 impl<I: Id, T> Default for Arena<I, T> {
@@ -202,43 +196,44 @@ impl<I: Id, T> Arena<I, T> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { id: None, value: None });
+            self.slots.push(None);
             (self.slots.len() - 1) as u32
         });
         let id = I::new(sequence, index);
-        self.slots[index as usize] = Slot { id: Some(id), value: Some(value(id)) };
+        self.slots[index as usize] = Some((id, value(id)));
         id
     }
 
     /// Takes the object out; its index may be used again, its id never.
     pub fn remove(&mut self, id: I) -> Option<T> {
         let slot = self.slots.get_mut(id.index())?;
-        if slot.id != Some(id) {
-            return None;
-        }
-        slot.id = None;
+        let (_, value) = slot.take_if(|(living, _)| *living == id)?;
         self.free.push(id.index() as u32);
-        slot.value.take()
+        Some(value)
     }
 
     /// The object, if it still lives.
     #[inline]
     #[must_use]
     pub fn get(&self, id: I) -> Option<&T> {
-        let slot = self.slots.get(id.index())?;
-        if slot.id == Some(id) { slot.value.as_ref() } else { None }
+        match self.slots.get(id.index()) {
+            Some(Some((living, value))) if *living == id => Some(value),
+            _ => None,
+        }
     }
 
     /// The object, if it still lives.
     #[inline]
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
-        let slot = self.slots.get_mut(id.index())?;
-        if slot.id == Some(id) { slot.value.as_mut() } else { None }
+        match self.slots.get_mut(id.index()) {
+            Some(Some((living, value))) if *living == id => Some(value),
+            _ => None,
+        }
     }
 
     /// Every living object, in slot order (not in order of age).
     pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
-        self.slots.iter().filter_map(|slot| Some((slot.id?, slot.value.as_ref()?)))
+        self.slots.iter().flatten().map(|(id, value)| (*id, value))
     }
 
     /// How many objects live.
