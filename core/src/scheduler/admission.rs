@@ -120,6 +120,10 @@ impl Scheduler {
         for class in self.class_ids() {
             let pledged = if blocked { 0 } else { self.class(class).pledged_surplus };
             let room = Room { free, surplus: self.class(class).surplus() - pledged };
+            // Nearly every look finds a pool that is full: no need to look at who waits.
+            if room.surplus <= 0 && !self.class(class).resources.fits_into(&free) {
+                continue;
+            }
             for tier in Tier::BOTH {
                 if self.queue.is_line_set_empty(class, tier, blocked)
                     || !self.is_admissible(class, tier, false, &room)
