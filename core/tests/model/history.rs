@@ -179,7 +179,7 @@ impl History {
 
     fn finish(&mut self, pick: u8, outcome: ExecuteOutcome) -> Checked {
         let picked = self.pick_conversation(pick, |it| {
-            it.execute.as_ref().is_some_and(|execute| execute.progress == Progress::Running)
+            it.execute.as_ref().is_some_and(|execute| execute.progress != Progress::Waiting)
         });
         let Some(place) = picked else { return Ok(()) };
         let it = &self.naive.conversations[place];

@@ -230,3 +230,37 @@ fn a_swap_that_raises_what_a_borrower_holds_leaves_the_reserve() {
     let is_admitted = hand.scheduler.account_view(AccountId(1)).is_some_and(|it| it.held == 2);
     assert!(!is_admitted || free >= 3, "admitted, and {free} slots are free");
 }
+
+/// Slots 4, share 1, keep free 1, no patience: one worker, an unused sandbox of the same account, a
+/// start for account 3 and an admitted claim of account 0 without a start.
+fn full_house() -> (Hand, ConversationId) {
+    let mut config = plain();
+    config.max.slots = 4;
+    config.max_sandboxes_per_account = 1;
+    config.borrow_keep_free = 1;
+    config.sandbox_wait = Span::ZERO;
+    config.max_starting = 1;
+    let mut hand = Hand::new(config);
+    let (worker, idler) = (hand.open(1, 2), hand.open(2, 2));
+    hand.begin(worker, 1, 0);
+    hand.execute(worker, 1, 1);
+    hand.reply(Verb::Create, Reply::Created { provider: ProviderId(1) });
+    hand.begin(idler, 1, 0);
+    hand.reply(Verb::Create, Reply::Created { provider: ProviderId(2) });
+    let (first, second, third) = (hand.open(3, 3), hand.open(4, 0), hand.open(5, 3));
+    hand.begin(first, 1, 0);
+    hand.begin(third, 1, 0);
+    hand.begin(second, 1, 0);
+    (hand, third)
+}
+
+#[test]
+fn what_is_taken_for_a_claim_that_cannot_wait_serves_it() {
+    let (mut hand, third) = full_house();
+    hand.execute(third, 1, 1);
+    let refused = hand.count(EventKind::SandboxUnavailable);
+    let revoked = hand.count(EventKind::ClaimRevoked);
+    let doomed = hand.count(EventKind::SandboxDoomed) + hand.count(EventKind::SandboxDestroying);
+    assert_eq!(doomed, 0, "nothing is destroyed for a claim that cannot wait");
+    assert!(refused == 0 || revoked == 0, "refused, and {revoked} claims were revoked for it");
+}
