@@ -6,7 +6,7 @@ use crate::provider::{Provider, Temper};
 use crate::shrink::differing;
 use sandpool_core::{
     AccountId, ClassId, Config, ConversationId, EventKind, ExecuteId, ExecuteOutcome, Id, Input,
-    OpId, Output, Reply, SandboxName, SandboxState, Scheduler, Span, Time, TurnId, Used, Verb,
+    OpId, Operation, Output, Reply, SandboxName, SandboxState, Scheduler, Span, Time, TurnId, Used,
     WhyRejected,
 };
 use std::collections::BTreeMap;
@@ -337,7 +337,7 @@ impl History {
                 self.answered.push(operation.op);
                 self.step(
                     Told::Input(Input::Reply { op: operation.op, reply }),
-                    Some(operation.verb),
+                    Some(operation),
                 )
             }
         }
@@ -393,7 +393,7 @@ impl History {
     }
 
     /// One step of the scheduler, checked against the model.
-    fn step(&mut self, told: Told, asked: Option<Verb>) -> Checked {
+    fn step(&mut self, told: Told, asked: Option<Operation>) -> Checked {
         self.steps += 1;
         self.journal.push((self.now, told.clone()));
         self.naive.now = self.now;

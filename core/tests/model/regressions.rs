@@ -264,3 +264,61 @@ fn what_is_taken_for_a_claim_that_cannot_wait_serves_it() {
     assert_eq!(doomed, 0, "nothing is destroyed for a claim that cannot wait");
     assert!(refused == 0 || revoked == 0, "refused, and {revoked} claims were revoked for it");
 }
+
+#[test]
+fn a_swap_whose_sandbox_died_queues_like_everybody_else() {
+    let mut config = plain();
+    config.max.memory_mb = 6 * 1024;
+    config.max_overtakes = 0;
+    config.keep_alive = Span::from_secs(2);
+    config.classes[0].resources.memory_mb = 2048;
+    let mut small = config.classes[0].clone();
+    small.name = "small".to_owned();
+    small.resources.memory_mb = 1024;
+    config.classes.push(small);
+    let mut hand = Hand::new(config);
+    // Two large ones on their way out and a small one make 5 of 6 GB.
+    let swapper = hand.open(1, 1);
+    hand.begin(swapper, 1, 1);
+    hand.execute(swapper, 1, 1);
+    hand.reply(Verb::Create, Reply::Created { provider: ProviderId(1) });
+    hand.tell(Input::EndTurn { conversation: swapper, turn: TurnId(1), cancel: true });
+    for leaver in [2, 3] {
+        let id = hand.open(leaver, leaver as u32);
+        hand.begin(id, 1, 0);
+        hand.execute(id, 1, 1);
+        hand.reply(Verb::Create, Reply::Created { provider: ProviderId(leaver) });
+        hand.tell(Input::CloseConversation { conversation: id, cancel: true });
+    }
+    let older = hand.open(4, 4);
+    hand.begin(older, 1, 0);
+    hand.execute(older, 1, 1);
+    hand.begin(swapper, 2, 0);
+    hand.execute(swapper, 2, 2);
+    hand.wait_until(Time::from_secs(2));
+    hand.reply(Verb::KeepAlive, Reply::Gone);
+    let small_one = hand.asked.iter().rposition(|asked| asked.verb == Verb::Destroy);
+    let op = hand.asked[small_one.expect("the dead one is made sure of")].op;
+    hand.tell(Input::Reply { op, reply: Reply::Destroyed });
+    let held = |account| hand.scheduler.account_view(AccountId(account)).map(|it| it.held);
+    assert_eq!((held(4), held(1)), (Some(1), Some(0)), "who blocked first is served first");
+}
+
+#[test]
+fn a_rate_limit_that_is_told_late_is_heeded() {
+    let mut config = plain();
+    config.start_timeout = Span::from_secs(1);
+    config.classes[0].warm_sandboxes = 0;
+    let mut hand = Hand::new(config);
+    let (first, second) = (hand.open(1, 1), hand.open(2, 2));
+    hand.begin(first, 1, 0);
+    hand.wait_until(Time::from_secs(1));
+    assert_eq!(hand.count(EventKind::SandboxLimbo), 1);
+    hand.wait_until(Time::from_secs(10));
+    let retry_after = Span::from_secs(30);
+    let failure = sandpool_core::Failure::RateLimited { retry_after };
+    hand.reply(Verb::Create, Reply::Failed(failure));
+    hand.begin(second, 1, 0);
+    let creates = hand.asked.iter().filter(|asked| asked.verb == Verb::Create).count();
+    assert_eq!(creates, 0, "the provider asked for a pause of {retry_after}");
+}

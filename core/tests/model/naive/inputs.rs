@@ -2,7 +2,8 @@
 
 use super::{Checked, Conversation, Execute, Naive, Phase, Progress, ensure};
 use sandpool_core::{
-    ClassId, Config, ConversationId, ExecuteOutcome, Failure, Id, Input, Reply, Span, Verb,
+    ClassId, Config, ConversationId, ExecuteOutcome, Failure, Id, Input, Operation, Reply,
+    SandboxState, Span, Verb,
     WhyRejected,
 };
 
@@ -126,7 +127,7 @@ impl Naive {
     }
 
     /// Takes note of an accepted input, before its outputs are looked at.
-    pub(crate) fn accept(&mut self, input: &Input, asked: Option<Verb>) -> Checked {
+    pub(crate) fn accept(&mut self, input: &Input, asked: Option<Operation>) -> Checked {
         let now = self.now;
         match input {
             Input::OpenConversation { conversation, account } => {
@@ -172,7 +173,7 @@ impl Naive {
                 self.cancelled.push(*conversation);
             }
             Input::Reply { reply: Reply::Failed(Failure::RateLimited { retry_after }), .. } => {
-                if asked == Some(Verb::Create) {
+                if self.is_awaited_create(asked) {
                     self.paused_until = self.paused_until.max(now.plus(*retry_after));
                     let longest = self.config.retry_max.max(*retry_after);
                     self.may_pause_until = self.may_pause_until.max(now.plus(longest));
@@ -182,7 +183,7 @@ impl Naive {
                 self.restored.push((*conversation, *sandbox));
             }
             Input::Reply { reply: Reply::Failed(Failure::Full { .. }), .. } => {
-                if asked == Some(Verb::Create) {
+                if self.is_awaited_create(asked) {
                     let longest = now.plus(self.config.retry_max);
                     self.may_pause_until = self.may_pause_until.max(longest);
                 }
@@ -201,6 +202,15 @@ impl Naive {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Whether the answer is to a create that has not been given up.
+    fn is_awaited_create(&self, asked: Option<Operation>) -> bool {
+        asked.is_some_and(|operation| {
+            let sandbox = operation.sandbox.and_then(|id| self.sandbox(id));
+            operation.verb == Verb::Create
+                && sandbox.is_some_and(|it| it.state == SandboxState::Creating)
+        })
     }
 
     fn expect(&mut self, id: ConversationId) -> Result<&mut Conversation, String> {
