@@ -108,9 +108,10 @@ pub(crate) struct TraceArguments {
         help_heading = "Recorded traffic"
     )]
     pub(crate) trace_sample: f64,
-    /// Leave out conversations whose turns contradict each other instead of refusing the trace
+    /// Refuse a trace in which turns of a conversation contradict each other, instead of leaving
+    /// such conversations out with a warning
     #[arg(long, requires = "trace", help_heading = "Recorded traffic")]
-    pub(crate) trace_leave_out_conflicts: bool,
+    pub(crate) trace_strict: bool,
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -129,11 +130,20 @@ impl TraceArguments {
             TimesArgument::Absolute => TraceTimes::Absolute,
         };
         let options = ReplayOptions { times, sample: self.trace_sample };
-        let leave_out = self.trace_leave_out_conflicts;
+        let leave_out = !self.trace_strict;
         let traffic =
             RecordedTraffic::load(path, options, leave_out, variants).map_err(|errors| {
                 Failure::Input(vec![InputProblem::Trace { path: path.clone(), errors }])
             })?;
+        let (left_out, kept) = traffic.left_out();
+        if left_out > 0 {
+            eprintln!(
+                "warning: {}: {left_out} of {} conversations are left out, because their turns \
+                 contradict each other\n  hint: --trace-strict shows where",
+                path.display(),
+                left_out + kept
+            );
+        }
         if traffic.arrives_all_at_once() {
             return Err(Failure::Usage(format!(
                 "every conversation of {} starts at zero, so with absolute times all would arrive \
@@ -154,8 +164,8 @@ impl TraceArguments {
         if self.trace_sample < 1.0 {
             text.push_str(&format!(" --trace-sample {}", self.trace_sample));
         }
-        if self.trace_leave_out_conflicts {
-            text.push_str(" --trace-leave-out-conflicts");
+        if self.trace_strict {
+            text.push_str(" --trace-strict");
         }
         text
     }

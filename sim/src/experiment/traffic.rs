@@ -93,6 +93,14 @@ impl RecordedTraffic {
         sentences
     }
 
+    /// Conversations that were left out because their turns contradict each other, and those that
+    /// were kept.
+    #[must_use]
+    pub fn left_out(&self) -> (usize, usize) {
+        let trace = &self.traces[0];
+        (trace.left_out(), trace.conversation_count())
+    }
+
     fn source(
         &self,
         index: usize,

@@ -81,13 +81,17 @@ fn absolute_times_without_starts_are_refused() {
 }
 
 #[test]
-fn contradicting_conversations_are_left_out_when_asked() {
+fn contradicting_conversations_are_left_out_with_a_warning_or_refused() {
     let sandbox = sandbox();
     sandbox.write("twice.csv", "conversation,turn,arrival_s\na,1,0\na,1,5\nb,1,7\n");
-    sandbox.run(&["run", "small.toml", "--trace", "twice.csv"]).code(2);
-    let arguments =
-        ["run", "small.toml", "--trace", "twice.csv", "--trace-leave-out-conflicts", "--json"];
-    sandbox.run(&arguments).code(0);
+    let ran = sandbox.run(&["run", "small.toml", "--trace", "twice.csv", "--json"]).code(0);
+    assert!(ran.err.contains("1 of 2 conversations are left out"), "{}", ran.err);
+    let ran = sandbox.run(&["run", "small.toml", "--trace", "twice.csv", "--trace-strict"]).code(2);
+    assert!(ran.err.contains("line 3"), "{}", ran.err);
+    // Nothing would be left: no run is better than an empty one.
+    sandbox.write("none.csv", "conversation,turn,arrival_s\na,1,0\na,1,5\n");
+    let ran = sandbox.run(&["run", "small.toml", "--trace", "none.csv"]).code(2);
+    assert!(ran.err.contains("every conversation of the trace contradicts itself"), "{}", ran.err);
 }
 
 #[test]
