@@ -103,10 +103,13 @@ impl Naive {
                         now.since(turn.active_at)
                     );
                 }
-                // The turn in which it was used is over: last used now.
+                // The turn in which it was used counts as use.
                 let used = self.sandboxes.iter_mut().filter(|it| it.conversation == Some(id));
-                for sandbox in used.filter(|it| it.used_in == Some(turn.id)) {
-                    sandbox.last_used_at = now;
+                for sandbox in used {
+                    sandbox.turn_ended_at = now;
+                    if sandbox.used_in == Some(turn.id) {
+                        sandbox.last_used_at = now;
+                    }
                 }
             }
             EventKind::SandboxBusy => {
@@ -285,9 +288,11 @@ impl Naive {
                         older.overtaken
                     );
                 }
+                let start_timeout = self.config.start_timeout;
                 let claim = self.claim_mut(id)?;
                 claim.standing = Standing::Admitted;
                 claim.admitted_at = now;
+                claim.start_by = now.plus(start_timeout);
                 claim.admitted_order = order;
             }
             EventKind::ClaimRevoked => {
@@ -348,6 +353,8 @@ impl Naive {
             blocked_at: (event.reason == Reason::Blocked).then_some(self.now),
             blocked_order: self.orders,
             admitted_at: self.now,
+            start_by: self.now,
+            attempts_allowed: self.config.max_start_attempts,
             admitted_order: 0,
             overtaken: 0,
             failures: 0,
@@ -494,7 +501,12 @@ impl Naive {
         let now = self.now;
         match event.kind {
             EventKind::SandboxStarting => self.check_start(event, id)?,
-            EventKind::SandboxAssigned | EventKind::SandboxAdopted => self.lease(event, id)?,
+            EventKind::SandboxAdopted => {
+                self.check_adoption(event)?;
+                self.lease(event, id)?;
+            }
+            EventKind::SandboxDestroying => self.check_idle_end(event)?,
+            EventKind::SandboxAssigned => self.lease(event, id)?,
             EventKind::SandboxBusy => {
                 let sandbox = self.sandbox_mut(id).ok_or("busy sandbox is gone")?;
                 ensure!(
@@ -542,6 +554,7 @@ impl Naive {
             EventKind::OrphanRemoved => {}
             _ => {}
         }
+        let start_timeout = self.config.start_timeout;
         let Some(sandbox) = self.sandbox_mut(id) else { return Ok(()) };
         if sandbox.conversation.is_some() && !sandbox.state.is_leased() {
             let (owner, class) = (sandbox.conversation.take(), sandbox.class);
@@ -560,6 +573,8 @@ impl Naive {
                 for claim in &mut self.claims {
                     if Some(claim.conversation) == owner && claim.standing == Standing::Bound {
                         claim.standing = Standing::Admitted;
+                        claim.admitted_at = now;
+                        claim.start_by = now.plus(start_timeout);
                     }
                 }
             }

@@ -190,7 +190,8 @@ impl Naive {
             }
             Input::Recovered => self.told_recovered = true,
             Input::Reconfigure(config) => {
-                self.config = (**config).clone();
+                let earlier = std::mem::replace(&mut self.config, (**config).clone());
+                self.earlier_configs.push(earlier);
                 self.warm_targets.resize(self.config.classes.len(), 0);
             }
             // A second call may take back the wish to leave the sandboxes, not make it.

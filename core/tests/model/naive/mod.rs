@@ -4,6 +4,7 @@
 
 mod events;
 mod inputs;
+mod overdue;
 mod rest;
 mod rules;
 
@@ -86,6 +87,10 @@ pub(crate) struct Claim {
     /// Counts blockings: who blocked first has the smaller number.
     pub(crate) blocked_order: u64,
     pub(crate) admitted_at: Time,
+    /// By then it has a sandbox or an answer.
+    pub(crate) start_by: Time,
+    /// Failed starts that end it, as it was admitted.
+    pub(crate) attempts_allowed: i64,
     /// Counts admissions.
     pub(crate) admitted_order: u64,
     /// Times that a claim that blocked later was admitted before this one.
@@ -109,6 +114,8 @@ pub(crate) struct Sandbox {
     /// Who ever used it.
     pub(crate) user: Option<ConversationId>,
     pub(crate) last_used_at: Time,
+    /// The end of its conversation's last turn, whether it was used in it or not.
+    pub(crate) turn_ended_at: Time,
     /// The turn of its last command.
     pub(crate) used_in: Option<TurnId>,
     pub(crate) creates: u32,
@@ -133,6 +140,7 @@ impl Sandbox {
             conversation: None,
             user: None,
             last_used_at: now,
+            turn_ended_at: now,
             used_in: None,
             creates: 0,
             discovered: false,
@@ -157,6 +165,8 @@ pub(crate) enum Phase {
 #[derive(Clone, Debug)]
 pub(crate) struct Naive {
     pub(crate) config: Config,
+    /// The settings so far: a shorter time counts for what begins after it is set.
+    pub(crate) earlier_configs: Vec<Config>,
     pub(crate) now: Time,
     pub(crate) phase: Phase,
     pub(crate) told_recovered: bool,
@@ -195,6 +205,7 @@ impl Naive {
             warm_targets: vec![0; config.classes.len()],
             had_blocked: false,
             config,
+            earlier_configs: Vec::new(),
             now,
             phase: Phase::Recovering,
             told_recovered: false,
@@ -246,6 +257,12 @@ impl Naive {
 
     pub(crate) fn sandbox_of(&self, conversation: ConversationId) -> Option<&Sandbox> {
         self.sandboxes.iter().find(|sandbox| sandbox.conversation == Some(conversation))
+    }
+
+    /// The longest time that a setting ever had.
+    pub(crate) fn longest(&self, time: fn(&Config) -> Span) -> Span {
+        let earlier = self.earlier_configs.iter().map(time).max().unwrap_or(Span::ZERO);
+        earlier.max(time(&self.config))
     }
 
     pub(crate) fn resources(&self, class: ClassId) -> Resources {

@@ -75,6 +75,7 @@ impl Naive {
         self.ledgers_agree(real)?;
         self.everyone_is_answered()?;
         self.nothing_that_fits_waits(real)?;
+        self.nothing_is_overdue()?;
         self.warm_targets = self
             .classes()
             .map(|class| real.class_view(class).map_or(0, |view| view.warm_target))
