@@ -437,7 +437,7 @@ impl History {
         } else {
             ensure!(rejections.is_empty(), "a time-out is rejected: {rejections:?}");
         }
-        self.naive.before_outputs(&outputs, &self.scheduler);
+        self.naive.before_outputs(&self.scheduler);
         for output in &outputs {
             match output {
                 Output::Event(event) => {

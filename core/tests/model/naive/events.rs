@@ -464,7 +464,6 @@ impl Naive {
         }
         let sandbox = self.sandbox_mut(id).ok_or("just made")?;
         match event.kind {
-            EventKind::SandboxStarting => sandbox.caused_by = event.claim,
             // Found again: whether it is wanted is decided anew.
             EventKind::SandboxAdopted => sandbox.doomed = false,
             _ => {}
@@ -543,9 +542,10 @@ impl Naive {
             }
             EventKind::SandboxFailed => {
                 self.said_full |= event.reason == Reason::ProviderFull;
-                let cause = self.sandbox(id).and_then(|sandbox| sandbox.caused_by);
-                for claim in &mut self.claims {
-                    if Some(claim.id) == cause || Some(claim.id) == event.claim {
+                // Neither counts against a claim: nothing was tried.
+                let counts = !matches!(event.reason, Reason::ProviderFull | Reason::RateLimited);
+                for claim in self.claims.iter_mut().filter(|_| counts) {
+                    if Some(claim.id) == event.claim {
                         claim.failures += 1;
                     }
                 }
@@ -712,6 +712,9 @@ impl Naive {
     /// The pool as a whole.
     fn pool_event(&mut self, event: &Event) -> Checked {
         match event.kind {
+            EventKind::LimitLowered | EventKind::LimitRestored | EventKind::Reconfigured => {
+                self.limit = self.limit_after;
+            }
             EventKind::RecoveryEnded => {
                 ensure!(self.told_recovered, "recovery ended before the store was read");
                 if self.phase == Phase::Recovering {

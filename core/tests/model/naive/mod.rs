@@ -121,7 +121,6 @@ pub(crate) struct Sandbox {
     pub(crate) creates: u32,
     /// Taken over from an earlier instance or found.
     pub(crate) discovered: bool,
-    pub(crate) caused_by: Option<ClaimId>,
     /// Not wanted any more: it serves nobody, whatever becomes of its start.
     pub(crate) doomed: bool,
     pub(crate) warm_at: Time,
@@ -144,7 +143,6 @@ impl Sandbox {
             used_in: None,
             creates: 0,
             discovered: false,
-            caused_by: None,
             doomed: false,
             warm_at: now,
             destroying_at: None,
@@ -174,6 +172,8 @@ pub(crate) struct Naive {
     /// What the store mapped to a conversation, before the provider's inventory is known.
     pub(crate) restored: Vec<(ConversationId, SandboxName)>,
     pub(crate) limit: Resources,
+    /// The limit in force when the step under way is over.
+    pub(crate) limit_after: Resources,
     pub(crate) is_lowered: bool,
     pub(crate) conversations: Vec<Conversation>,
     pub(crate) claims: Vec<Claim>,
@@ -202,6 +202,7 @@ impl Naive {
     pub(crate) fn new(config: Config, now: Time) -> Self {
         Self {
             limit: config.max,
+            limit_after: config.max,
             warm_targets: vec![0; config.classes.len()],
             had_blocked: false,
             config,

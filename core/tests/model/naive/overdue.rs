@@ -35,7 +35,7 @@ impl Naive {
                 self.now.since(claim.admitted_at)
             );
             ensure!(
-                claim.failures <= self.config.max_start_attempts.max(claim.attempts_allowed),
+                claim.failures < self.config.max_start_attempts.max(claim.attempts_allowed),
                 "{} starts failed on behalf of claim {}",
                 claim.failures,
                 claim.id
