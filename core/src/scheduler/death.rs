@@ -129,6 +129,7 @@ impl Scheduler {
                 self.look_for_supply(claim);
             } else {
                 self.end_lease(id, Reason::Died);
+                self.no_longer_a_swap(conversation);
             }
         }
         self.sandboxes[id].unresolved = false;

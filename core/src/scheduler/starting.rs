@@ -263,7 +263,7 @@ impl Scheduler {
         }
     }
 
-    fn pause_creates(&mut self, pause: Span) {
+    pub(super) fn pause_creates(&mut self, pause: Span) {
         self.create_not_before = self.create_not_before.max(self.now.plus(pause));
         self.timers.set(self.create_not_before, Timer::StartGate(ClassId(0)));
     }

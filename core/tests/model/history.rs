@@ -335,10 +335,7 @@ impl History {
             }
             Some(reply) => {
                 self.answered.push(operation.op);
-                self.step(
-                    Told::Input(Input::Reply { op: operation.op, reply }),
-                    Some(operation),
-                )
+                self.step(Told::Input(Input::Reply { op: operation.op, reply }), Some(operation))
             }
         }
     }

@@ -3,8 +3,7 @@
 use super::{Checked, Conversation, Execute, Naive, Phase, Progress, ensure};
 use sandpool_core::{
     ClassId, Config, ConversationId, ExecuteOutcome, Failure, Id, Input, Operation, Reply,
-    SandboxState, Span, Verb,
-    WhyRejected,
+    SandboxState, Span, Verb, WhyRejected,
 };
 
 impl Naive {
