@@ -30,7 +30,7 @@ const CASES: u64 = 1_200;
 
 /// What must have happened somewhere in that many histories, so that none of it goes untested:
 /// everything but an illegal transition.
-const EXPECTED: &[EventKind] = &EventKind::ALL.split_at(EventKind::ALL.len() - 1).0;
+const EXPECTED: &[EventKind] = EventKind::ALL.split_at(EventKind::ALL.len() - 1).0;
 
 thread_local! {
     /// Whether panics of this thread are expected and told elsewhere.

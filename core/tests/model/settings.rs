@@ -35,9 +35,7 @@ fn class(name: &'static str) -> impl Strategy<Value = Class> {
 /// since then nothing happens.
 fn quota() -> impl Strategy<Value = Resources> {
     const NONE: i64 = Resources::UNLIMITED;
-    let rarely = |amount: i64, usual: &'static [i64]| {
-        prop_oneof![30 => proptest::sample::select(usual), 1 => Just(amount)]
-    };
+    let rarely = |amount: i64, usual: &'static [i64]| prop_oneof![30 => proptest::sample::select(usual), 1 => Just(amount)];
     (
         rarely(0, &[4, 3, 2, 1, 5, 6, 10]),
         rarely(0, &[NONE, NONE, 10 * 1024, 8 * 1024, 4 * 1024]),

@@ -463,10 +463,9 @@ impl Naive {
             self.sandboxes.push(Sandbox::new(id, event.class, now));
         }
         let sandbox = self.sandbox_mut(id).ok_or("just made")?;
-        match event.kind {
+        if event.kind == EventKind::SandboxAdopted {
             // Found again: whether it is wanted is decided anew.
-            EventKind::SandboxAdopted => sandbox.doomed = false,
-            _ => {}
+            sandbox.doomed = false;
         }
         ensure!(
             sandbox.class == event.class,

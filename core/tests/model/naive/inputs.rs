@@ -2,8 +2,8 @@
 
 use super::{Checked, Conversation, Execute, Naive, Phase, Progress, ensure};
 use sandpool_core::{
-    ClassId, Config, ConversationId, ExecuteOutcome, Failure, Id, Input, Operation, Reply,
-    SandboxState, Span, Verb, WhyRejected,
+    ClassId, Config, ConversationId, ExecuteOutcome, Failure, Id, Input, Operation, Reply, Span,
+    Verb, WhyRejected,
 };
 
 impl Naive {
@@ -158,12 +158,9 @@ impl Naive {
                     turn.active_at = now;
                 }
             }
-            Input::FinishExecute { conversation, outcome, .. } => {
-                if *outcome == ExecuteOutcome::Unreachable {
-                    let it = self.expect(*conversation)?;
-                    if let Some(execute) = &mut it.execute {
-                        execute.progress = Progress::Unresolved;
-                    }
+            Input::FinishExecute { conversation, outcome: ExecuteOutcome::Unreachable, .. } => {
+                if let Some(execute) = &mut self.expect(*conversation)?.execute {
+                    execute.progress = Progress::Unresolved;
                 }
             }
             Input::CancelExecute { conversation, .. }
@@ -171,21 +168,21 @@ impl Naive {
             | Input::EndTurn { conversation, cancel: true, .. } => {
                 self.cancelled.push(*conversation);
             }
-            Input::Reply { reply: Reply::Failed(Failure::RateLimited { retry_after }), .. } => {
-                if self.is_awaited_create(asked) {
-                    self.paused_until = self.paused_until.max(now.plus(*retry_after));
-                    let longest = self.config.retry_max.max(*retry_after);
-                    self.may_pause_until = self.may_pause_until.max(now.plus(longest));
-                }
+            Input::Reply { reply: Reply::Failed(Failure::RateLimited { retry_after }), .. }
+                if asked.is_some_and(|operation| operation.verb == Verb::Create) =>
+            {
+                self.paused_until = self.paused_until.max(now.plus(*retry_after));
+                let longest = self.config.retry_max.max(*retry_after);
+                self.may_pause_until = self.may_pause_until.max(now.plus(longest));
             }
             Input::Restore { conversation, sandbox, .. } => {
                 self.restored.push((*conversation, *sandbox));
             }
-            Input::Reply { reply: Reply::Failed(Failure::Full { .. }), .. } => {
-                if self.is_awaited_create(asked) {
-                    let longest = now.plus(self.config.retry_max);
-                    self.may_pause_until = self.may_pause_until.max(longest);
-                }
+            Input::Reply { reply: Reply::Failed(Failure::Full { .. }), .. }
+                if asked.is_some_and(|operation| operation.verb == Verb::Create) =>
+            {
+                let longest = now.plus(self.config.retry_max);
+                self.may_pause_until = self.may_pause_until.max(longest);
             }
             Input::Recovered => self.told_recovered = true,
             Input::Reconfigure(config) => {
@@ -202,15 +199,6 @@ impl Naive {
             _ => {}
         }
         Ok(())
-    }
-
-    /// Whether the answer is to a create that has not been given up.
-    fn is_awaited_create(&self, asked: Option<Operation>) -> bool {
-        asked.is_some_and(|operation| {
-            let sandbox = operation.sandbox.and_then(|id| self.sandbox(id));
-            operation.verb == Verb::Create
-                && sandbox.is_some_and(|it| it.state == SandboxState::Creating)
-        })
     }
 
     fn expect(&mut self, id: ConversationId) -> Result<&mut Conversation, String> {
