@@ -354,7 +354,6 @@ impl Naive {
             blocked_order: self.orders,
             admitted_at: self.now,
             start_by: self.now,
-            attempts_allowed: self.config.max_start_attempts,
             admitted_order: 0,
             overtaken: 0,
             failures: 0,
@@ -483,7 +482,6 @@ impl Naive {
         sandbox.since = now;
         sandbox.state = event.state;
         match event.state {
-            SandboxState::Warm => sandbox.warm_at = now,
             SandboxState::Destroying => sandbox.destroying_at = Some(now),
             _ => {}
         }

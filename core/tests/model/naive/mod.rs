@@ -89,8 +89,6 @@ pub(crate) struct Claim {
     pub(crate) admitted_at: Time,
     /// By then it has a sandbox or an answer.
     pub(crate) start_by: Time,
-    /// Failed starts that end it, as it was admitted.
-    pub(crate) attempts_allowed: i64,
     /// Counts admissions.
     pub(crate) admitted_order: u64,
     /// Times that a claim that blocked later was admitted before this one.
@@ -123,7 +121,6 @@ pub(crate) struct Sandbox {
     pub(crate) discovered: bool,
     /// Not wanted any more: it serves nobody, whatever becomes of its start.
     pub(crate) doomed: bool,
-    pub(crate) warm_at: Time,
     pub(crate) destroying_at: Option<Time>,
 }
 
@@ -144,7 +141,6 @@ impl Sandbox {
             creates: 0,
             discovered: false,
             doomed: false,
-            warm_at: now,
             destroying_at: None,
         }
     }

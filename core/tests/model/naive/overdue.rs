@@ -34,8 +34,10 @@ impl Naive {
                 claim.id,
                 self.now.since(claim.admitted_at)
             );
+            let earlier = self.earlier_configs.iter().map(|it| it.max_start_attempts).max();
+            let most = earlier.unwrap_or(0).max(self.config.max_start_attempts);
             ensure!(
-                claim.failures < self.config.max_start_attempts.max(claim.attempts_allowed),
+                claim.failures < most,
                 "{} starts failed on behalf of claim {}",
                 claim.failures,
                 claim.id
