@@ -322,3 +322,64 @@ fn a_rate_limit_that_is_told_late_is_heeded() {
     let creates = hand.asked.iter().filter(|asked| asked.verb == Verb::Create).count();
     assert_eq!(creates, 0, "the provider asked for a pause of {retry_after}");
 }
+
+#[test]
+fn an_execute_that_waits_for_a_restored_sandbox_keeps_its_own_patience() {
+    let mut config = plain();
+    config.recovery = sandpool_core::Recovery::Adopt;
+    config.sandbox_wait = Span::ZERO;
+    config.max.slots = 1;
+    let mut hand = Hand::starting(config);
+    let worker = hand.open(1, 1);
+    let sandbox = sandpool_core::SandboxName { epoch: 0, sequence: 1 };
+    hand.tell(Input::Restore {
+        conversation: worker,
+        sandbox,
+        provider: Some(ProviderId(1)),
+        class: ClassId(0),
+        unresolved_execute: true,
+    });
+    hand.tell(Input::Recovered);
+    hand.reply(Verb::FindAll, Reply::Inventory(Inventory { complete: true, items: Vec::new() }));
+    hand.begin(worker, 1, 0);
+    hand.tell(Input::StartExecute {
+        conversation: worker,
+        turn: TurnId(1),
+        execute: ExecuteId(1),
+        patience: Some(Span::from_secs(12)),
+    });
+    // The sandbox is gone, and its slot is not free yet: the execute waits for up to 12 s.
+    hand.reply(Verb::Probe, Reply::Gone);
+    assert_eq!(hand.count(EventKind::SandboxDied), 1);
+    assert_eq!(hand.count(EventKind::SandboxUnavailable), 0, "its patience is not the default");
+    hand.reply(Verb::Destroy, Reply::Destroyed);
+    assert_eq!(hand.count(EventKind::ClaimAdmitted), 1);
+}
+
+/// A claim with a start under way, then other settings, then the provider says that it is full.
+fn full_after(before: Config, after: Config) -> Hand {
+    let mut hand = Hand::new(before);
+    let worker = hand.open(1, 1);
+    hand.begin(worker, 1, 0);
+    hand.execute(worker, 1, 1);
+    hand.tell(Input::Reconfigure(Box::new(after)));
+    let failure = sandpool_core::Failure::Full { dimension: None };
+    hand.reply(Verb::Create, Reply::Failed(failure));
+    hand
+}
+
+#[test]
+fn an_admission_taken_back_waits_by_the_settings_in_force() {
+    let mut nobody_waits = plain();
+    nobody_waits.max_waiting = 0;
+    let hand = full_after(nobody_waits, plain());
+    assert_eq!(hand.count(EventKind::SandboxUnavailable), 0, "it may wait for 30 s");
+}
+
+#[test]
+fn an_admission_taken_back_that_can_never_fit_any_more_is_refused() {
+    let mut nothing_fits = plain();
+    nothing_fits.max.memory_mb = 0;
+    let hand = full_after(plain(), nothing_fits);
+    assert_eq!(hand.count(EventKind::SandboxUnavailable), 1);
+}

@@ -481,9 +481,8 @@ impl Naive {
         *spent = spent.plus(now.since(sandbox.since));
         sandbox.since = now;
         sandbox.state = event.state;
-        match event.state {
-            SandboxState::Destroying => sandbox.destroying_at = Some(now),
-            _ => {}
+        if event.state == SandboxState::Destroying {
+            sandbox.destroying_at = Some(now);
         }
         if from == SandboxState::Busy {
             sandbox.last_used_at = now;
