@@ -372,7 +372,10 @@ fn full_after(before: Config, after: Config) -> Hand {
 fn an_admission_taken_back_waits_by_the_settings_in_force() {
     let mut nobody_waits = plain();
     nobody_waits.max_waiting = 0;
-    let hand = full_after(nobody_waits, plain());
+    nobody_waits.start_policy = sandpool_core::StartPolicy::OnExecute;
+    let mut all_may_wait = plain();
+    all_may_wait.full_hold = Span::ZERO;
+    let hand = full_after(nobody_waits, all_may_wait);
     assert_eq!(hand.count(EventKind::SandboxUnavailable), 0, "it may wait for 30 s");
 }
 
