@@ -2,6 +2,7 @@
 //! are scanned and summed anew each time. It decides nothing itself; it says of each decision
 //! whether it was allowed, and after each step whether one is missing.
 
+mod admission;
 mod events;
 mod inputs;
 mod overdue;
