@@ -182,6 +182,7 @@ fn variant(shape: &Shape, k: usize) -> VariantData {
         name: name.into(),
         unit: unit.into(),
         estimate,
+        headline: true,
     };
     VariantData {
         name: shape.name.into(),

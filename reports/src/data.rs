@@ -111,6 +111,8 @@ pub struct Measure {
     pub name: String,
     /// Its unit, for example `s`, `%`, `$/h`; empty for a pure number.
     pub unit: String,
+    /// Whether it belongs to the short table; the others stand below it, folded.
+    pub headline: bool,
     /// Its value; `None` where nothing happened that it could be taken from.
     pub estimate: Option<Estimate>,
 }

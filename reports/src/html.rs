@@ -16,7 +16,8 @@ struct Page<'a> {
     question: &'a str,
     answer: &'a str,
     names: Vec<&'a str>,
-    rows: Vec<Row<'a>>,
+    /// The short table, and, folded, the measures that are not in it.
+    tables: Vec<Vec<Row<'a>>>,
     table_note: String,
     variants: &'a [VariantData],
     figures: Vec<Figure>,
@@ -83,7 +84,11 @@ pub fn render_html(data: &ReportData) -> Result<String, ReportError> {
         question: &data.question,
         answer: &data.answer,
         names: data.variants.iter().map(|variant| variant.name.as_str()).collect(),
-        rows: rows(data),
+        tables: [true, false]
+            .map(|headline| rows(data, headline))
+            .into_iter()
+            .filter(|rows| !rows.is_empty())
+            .collect(),
         table_note: table_note(data, first),
         variants: &data.variants,
         figures,
@@ -105,10 +110,12 @@ fn percent(share: f64) -> String {
     format!("{} %", percent.strip_suffix(".0").unwrap_or(&percent))
 }
 
-/// The measures of all variants, in the order in which they first come.
-fn rows(data: &ReportData) -> Vec<Row<'_>> {
+/// The measures of all variants that are, or are not, in the short table, in the order in which
+/// they first come.
+fn rows(data: &ReportData, headline: bool) -> Vec<Row<'_>> {
     let mut keys: Vec<(&str, &str)> = Vec::new();
-    for measure in data.variants.iter().flat_map(|variant| &variant.measures) {
+    let measures = data.variants.iter().flat_map(|variant| &variant.measures);
+    for measure in measures.filter(|measure| measure.headline == headline) {
         let key = (measure.name.as_str(), measure.unit.as_str());
         if !keys.contains(&key) {
             keys.push(key);

@@ -168,6 +168,7 @@ impl Scheduler {
         claim.admission = admission;
         claim.start_deadline = start_deadline;
         claim.swap = None;
+        claim.cannot_wait = None;
         self.hold(account, class);
         self.tell_claim(EventKind::ClaimAdmitted, Reason::None, Actor::Scheduler, id, waited);
         if !blocked {

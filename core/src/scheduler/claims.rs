@@ -218,15 +218,32 @@ impl Scheduler {
             .is_some_and(|claim| claim.state == ClaimState::Admitted && claim.start_deadline == at)
     }
 
-    /// Refuses those who cannot wait and were not served in this step.
-    pub(super) fn refuse_who_cannot_wait(&mut self) {
+    /// Refuses those who cannot wait and were not served in this step. Gives whether there were
+    /// any.
+    pub(super) fn refuse_who_cannot_wait(&mut self) -> bool {
+        let mut anyone = false;
         while let Some(id) = self.cannot_wait.pop() {
             if let Some(claim) = self.claims.get(id)
                 && claim.state == ClaimState::Waiting
                 && let Some(reason) = claim.cannot_wait
             {
                 self.refuse(id, reason, Actor::Scheduler);
+                anyone = true;
             }
+        }
+        anyone
+    }
+
+    /// The sandbox that a swap would have given up has died: the claim queues like every other.
+    pub(super) fn no_longer_a_swap(&mut self, id: ConversationId) {
+        let claim = self.known_conversation(id).claim;
+        let claim = claim.filter(|&claim| {
+            self.claims[claim].swap.is_some() && self.claims[claim].state == ClaimState::Waiting
+        });
+        if let Some(claim) = claim {
+            self.dequeue(claim);
+            self.claims[claim].swap = None;
+            self.enqueue(claim);
         }
     }
 

@@ -129,6 +129,7 @@ impl Scheduler {
                 self.look_for_supply(claim);
             } else {
                 self.end_lease(id, Reason::Died);
+                self.no_longer_a_swap(conversation);
             }
         }
         self.sandboxes[id].unresolved = false;
@@ -155,8 +156,10 @@ impl Scheduler {
     pub(super) fn block_again(&mut self, conversation: crate::id::ConversationId) {
         let turn = self.known_conversation(conversation).turn.as_mut();
         let execute = turn.and_then(|turn| turn.execute.as_mut());
-        execute.expect("an execute waits").state = ExecuteState::Waiting;
-        self.request_blocked(conversation, None, false);
+        let execute = execute.expect("an execute waits");
+        execute.state = ExecuteState::Waiting;
+        let patience = execute.patience;
+        self.request_blocked(conversation, patience, false);
     }
 
     /// A turn that lost its sandbox and would have asked for one as it began asks again at once.

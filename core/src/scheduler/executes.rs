@@ -48,6 +48,7 @@ impl Scheduler {
             state: ExecuteState::Waiting,
             asked_at: now,
             began_at: now,
+            patience,
         });
         let class = open.class;
         let (sandbox, claim) = (conversation.sandbox, conversation.claim);

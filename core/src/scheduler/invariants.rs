@@ -311,7 +311,9 @@ impl Scheduler {
                 claim.overtakes
             );
         }
-        if self.phase != Phase::Running {
+        // What is due at this very instant has not happened yet.
+        let due = self.next_deadline().is_some_and(|deadline| deadline.at <= self.now);
+        if self.phase != Phase::Running || due {
             return Ok(());
         }
         if let Some(id) = self.admissible_waiter() {

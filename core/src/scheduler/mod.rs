@@ -305,11 +305,11 @@ impl Scheduler {
             loop {
                 self.dirty = false;
                 self.admit_blocked();
-                if !self.relieve() {
+                // Whatever was taken, and whoever was refused, changes what others may have.
+                if !self.relieve() && !self.refuse_who_cannot_wait() {
                     break;
                 }
             }
-            self.refuse_who_cannot_wait();
             self.admit_speculative();
             self.start_admitted();
             self.replenish();

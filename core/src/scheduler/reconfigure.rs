@@ -4,6 +4,7 @@
 use super::Scheduler;
 use super::queue::Queue;
 use super::state::ClassState;
+use super::timers::Timer;
 use crate::config::Config;
 use crate::event::{Actor, EventKind, Reason};
 use crate::id::{AccountId, ClaimId, ExecuteId, TurnId};
@@ -34,6 +35,7 @@ impl Scheduler {
         self.tell(EventKind::Reconfigured, Reason::None, Actor::Operator, Span::ZERO);
         self.requeue();
         self.refile_all_idle();
+        self.reset_timers();
         // Overtaken claims are counted against the new bound.
         let max = self.config.max_overtakes;
         let waiting: Vec<ClaimId> = self.queue.iter(&self.claims).collect();
@@ -81,6 +83,22 @@ impl Scheduler {
             for class in self.class_ids() {
                 self.refile(account, class);
             }
+        }
+    }
+
+    /// Shorter times hold for turns and warm sandboxes that are there already.
+    fn reset_timers(&mut self) {
+        let timeout = self.config.turn_timeout;
+        for conversation in self.conversations.iter_mut().flatten() {
+            if let Some(turn) = &conversation.turn {
+                conversation.turn_timer_at = turn.last_activity.plus(timeout).max(self.now);
+                self.timers.set(conversation.turn_timer_at, Timer::TurnTimeout(conversation.id));
+            }
+        }
+        let warm: Vec<_> =
+            self.classes.iter().flat_map(|class| class.warm.iter().copied()).collect();
+        for id in warm {
+            self.watch_age(id);
         }
     }
 

@@ -23,6 +23,8 @@ enum Victim {
     Warm(SandboxId),
     /// A start that no claim counts on.
     SpareStart(SandboxId),
+    /// A speculative claim's admission that no start under way will serve: free at once.
+    Unstarted(ClaimId),
     /// A speculative claim's admission; its sandbox or start is destroyed.
     Speculative(ClaimId),
     /// The same, but its sandbox or start serves the blocked claim.
@@ -37,6 +39,8 @@ enum Victim {
 struct Plan {
     /// Free, or on its way back, and not promised to an earlier waiter.
     free: Resources,
+    /// That part of it that is still on its way back: of no use to who cannot wait.
+    later: Resources,
     /// Sandboxes of each class that nobody counts on, less those promised.
     surplus: Vec<i64>,
     /// Sandboxes and memory promised to accounts.
@@ -49,6 +53,11 @@ struct Plan {
 }
 
 impl Plan {
+    /// What a claim may count on that can wait, or cannot.
+    fn free_for(&self, at_once: bool) -> Resources {
+        if at_once { self.free.minus(self.later) } else { self.free }
+    }
+
     fn promised_to(&self, account: AccountId) -> (i64, i64) {
         self.promised
             .iter()
@@ -94,6 +103,7 @@ impl Scheduler {
         }
         let mut plan = Plan {
             free: self.ledger.free().plus(self.ledger.incoming),
+            later: self.ledger.incoming,
             surplus: self.classes.iter().map(super::state::ClassState::surplus).collect(),
             promised: Vec::new(),
             pledged: Resources::ZERO,
@@ -144,7 +154,8 @@ impl Scheduler {
             return;
         }
         let resources = self.class(class).resources;
-        let room = Room { free: plan.free, surplus: plan.surplus[index] };
+        let at_once = claim.cannot_wait.is_some();
+        let room = Room { free: plan.free_for(at_once), surplus: plan.surplus[index] };
         let needs_reserve = tier == Tier::Borrowing && !exempt;
         if self.is_admissible(class, tier, exempt, &room) {
             plan.pledges_reserve |= needs_reserve;
@@ -153,7 +164,11 @@ impl Scheduler {
         match self.victims_for(id, tier, exempt, plan) {
             Some(victims) => {
                 for &victim in &victims {
+                    let before = plan.free;
                     self.apply(victim, class, &mut plan.free, &mut plan.surplus);
+                    if !self.is_free_at_once(victim) {
+                        plan.later = plan.later.plus(plan.free.minus(before));
+                    }
                 }
                 plan.taken.extend(victims);
                 plan.pledges_reserve |= needs_reserve;
@@ -215,7 +230,8 @@ impl Scheduler {
     /// also lowers what the account holds.
     fn is_enough(&self, id: ClaimId, exempt: bool, plan: &Plan, chosen: &[Victim]) -> bool {
         let claim = &self.claims[id];
-        let (mut free, mut surplus) = (plan.free, plan.surplus.clone());
+        let at_once = claim.cannot_wait.is_some();
+        let (mut free, mut surplus) = (plan.free_for(at_once), plan.surplus.clone());
         let (mut more, mut memory) = plan.promised_to(claim.account);
         for &victim in chosen {
             self.apply(victim, claim.class, &mut free, &mut surplus);
@@ -236,7 +252,7 @@ impl Scheduler {
     fn holder(&self, victim: Victim) -> Option<(AccountId, ClassId)> {
         match victim {
             Victim::Warm(_) | Victim::SpareStart(_) | Victim::Own(_) => None,
-            Victim::Speculative(id) | Victim::HandedOver(id) => {
+            Victim::Unstarted(id) | Victim::Speculative(id) | Victim::HandedOver(id) => {
                 let claim = &self.claims[id];
                 Some((claim.account, claim.class))
             }
@@ -283,15 +299,19 @@ impl Scheduler {
         //    one of the same class is handed over, unless there is supply of that class already.
         let mut handover = plan.surplus[claim.class.0 as usize] <= 0;
         for &(_, _, other) in self.revocable.iter() {
-            if !fresh(Victim::Speculative(other)) || !fresh(Victim::HandedOver(other)) {
+            let ways =
+                [Victim::Unstarted(other), Victim::Speculative(other), Victim::HandedOver(other)];
+            if !ways.into_iter().all(fresh) {
                 continue;
             }
             let holder = &self.claims[other];
             let has_supply = holder.state == ClaimState::Bound || holder.start.is_some();
-            let victim = if handover && has_supply && holder.class == claim.class {
+            let victim = if !has_supply {
+                Victim::Unstarted(other)
+            } else if handover && holder.class == claim.class {
                 handover = false;
                 Victim::HandedOver(other)
-            } else if at_once && has_supply {
+            } else if at_once {
                 // Destroying takes time, and this claim has none.
                 continue;
             } else {
@@ -334,7 +354,7 @@ impl Scheduler {
                 surplus[of.0 as usize] -= 1;
                 *free = free.plus(self.class(of).resources);
             }
-            Victim::Speculative(id) => {
+            Victim::Unstarted(id) | Victim::Speculative(id) => {
                 let of = self.claims[id].class;
                 *free = free.plus(self.class(of).resources);
             }
@@ -346,12 +366,26 @@ impl Scheduler {
         }
     }
 
+    /// Whether taking it frees its capacity in the same step.
+    fn is_free_at_once(&self, victim: Victim) -> bool {
+        match victim {
+            Victim::HandedOver(_) | Victim::Unstarted(_) => true,
+            Victim::Speculative(_)
+            | Victim::Warm(_)
+            | Victim::SpareStart(_)
+            | Victim::Idle(_)
+            | Victim::Own(_) => false,
+        }
+    }
+
     fn take(&mut self, victim: Victim) {
         match victim {
             Victim::Warm(id) => self.destroy(id, Reason::Evicted, Actor::Scheduler),
             Victim::SpareStart(id) => self.doom(id),
             Victim::Own(id) => self.destroy(id, Reason::Swapped, Actor::Scheduler),
-            Victim::HandedOver(id) => {
+            // What an unstarted claim got since the plan was made is not counted in it: that serves
+            // somebody too.
+            Victim::HandedOver(id) | Victim::Unstarted(id) => {
                 if let Some(sandbox) = self.take_admission_back(id, Reason::Revoked) {
                     self.is_free(sandbox);
                 }

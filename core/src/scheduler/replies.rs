@@ -84,6 +84,11 @@ impl Scheduler {
             (SandboxState::Limbo, Reply::Created { provider }) => {
                 self.found(id, provider, FoundState::Running);
             }
+            (SandboxState::Limbo, Reply::Failed(Failure::RateLimited { retry_after })) => {
+                // Too late to tell whether the sandbox exists, but not too late to heed.
+                self.pause_creates(retry_after);
+                self.late(id);
+            }
             // A late answer that nothing was created is not believed on its own: the look-up by
             // name decides. Any other late answer changes nothing.
             _ => self.late(id),

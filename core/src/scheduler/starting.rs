@@ -264,7 +264,7 @@ impl Scheduler {
         }
     }
 
-    fn pause_creates(&mut self, pause: Span) {
+    pub(super) fn pause_creates(&mut self, pause: Span) {
         self.create_not_before = self.create_not_before.max(self.now.plus(pause));
         self.timers.set(self.create_not_before, Timer::StartGate(ClassId(0)));
     }
@@ -326,14 +326,30 @@ impl Scheduler {
                 }
             }
             Blame::Final => self.give_up_start(id, Actor::Scheduler),
-            Blame::Full => {
-                let claim = &self.claims[id];
-                let over = claim.patience_at <= self.now || claim.cannot_wait.is_some();
-                if claim.blocked && over {
-                    self.refuse(id, Reason::Full, Actor::Scheduler);
-                } else {
-                    self.take_admission_back(id, Reason::ProviderFull);
-                }
+            Blame::Full => self.wait_for_capacity_again(id),
+        }
+    }
+
+    /// The provider had no room for an admitted claim: it waits on, with the patience that it has
+    /// left, unless it may not wait or can never fit by the settings in force.
+    fn wait_for_capacity_again(&mut self, id: ClaimId) {
+        let claim = &self.claims[id];
+        let fits = self.class(claim.class).resources.fits_into(&self.config.max);
+        let waiting = (self.queue.blocked() + self.swaps.len()) as i64;
+        let refusal = if !fits {
+            Some(Reason::NeverFits)
+        } else if claim.blocked && claim.patience_at <= self.now {
+            Some(Reason::Full)
+        } else if claim.blocked && waiting >= self.config.max_waiting {
+            Some(Reason::QueueTooLong)
+        } else {
+            None
+        };
+        match refusal {
+            Some(reason) if self.claims[id].blocked => self.refuse(id, reason, Actor::Scheduler),
+            Some(reason) => self.withdraw(id, reason, Actor::Scheduler),
+            None => {
+                self.take_admission_back(id, Reason::ProviderFull);
             }
         }
     }

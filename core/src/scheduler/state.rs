@@ -66,6 +66,8 @@ pub(super) struct Execute {
     pub asked_at: Time,
     /// When it was let go.
     pub began_at: Time,
+    /// How long it would wait for capacity, if not the configured time.
+    pub patience: Option<Span>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -97,10 +97,10 @@ pub(crate) fn action() -> impl Strategy<Value = Action> {
 /// An action that turns the whole thing over; a history has few of them.
 fn upheaval() -> impl Strategy<Value = Action> {
     prop_oneof![
-        3 => (crate::settings::settings(), proptest::bool::weighted(0.1)).prop_map(
+        6 => (crate::settings::settings(), proptest::bool::weighted(0.1)).prop_map(
             |(config, drop_a_class)| Action::Reconfigure { config: Box::new(config), drop_a_class }
         ),
-        2 => (any::<u8>(), any::<bool>())
+        4 => (any::<u8>(), any::<bool>())
             .prop_map(|(forget, unresolved)| Action::Restart { forget, unresolved }),
         1 => any::<bool>().prop_map(|leave_sandboxes| Action::Drain { leave_sandboxes }),
     ]

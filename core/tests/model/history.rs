@@ -6,7 +6,7 @@ use crate::provider::{Provider, Temper};
 use crate::shrink::differing;
 use sandpool_core::{
     AccountId, ClassId, Config, ConversationId, EventKind, ExecuteId, ExecuteOutcome, Id, Input,
-    OpId, Output, Reply, SandboxName, SandboxState, Scheduler, Span, Time, TurnId, Used, Verb,
+    OpId, Operation, Output, Reply, SandboxName, SandboxState, Scheduler, Span, Time, TurnId, Used,
     WhyRejected,
 };
 use std::collections::BTreeMap;
@@ -179,7 +179,7 @@ impl History {
 
     fn finish(&mut self, pick: u8, outcome: ExecuteOutcome) -> Checked {
         let picked = self.pick_conversation(pick, |it| {
-            it.execute.as_ref().is_some_and(|execute| execute.progress == Progress::Running)
+            it.execute.as_ref().is_some_and(|execute| execute.progress != Progress::Waiting)
         });
         let Some(place) = picked else { return Ok(()) };
         let it = &self.naive.conversations[place];
@@ -335,10 +335,7 @@ impl History {
             }
             Some(reply) => {
                 self.answered.push(operation.op);
-                self.step(
-                    Told::Input(Input::Reply { op: operation.op, reply }),
-                    Some(operation.verb),
-                )
+                self.step(Told::Input(Input::Reply { op: operation.op, reply }), Some(operation))
             }
         }
     }
@@ -393,7 +390,7 @@ impl History {
     }
 
     /// One step of the scheduler, checked against the model.
-    fn step(&mut self, told: Told, asked: Option<Verb>) -> Checked {
+    fn step(&mut self, told: Told, asked: Option<Operation>) -> Checked {
         self.steps += 1;
         self.journal.push((self.now, told.clone()));
         self.naive.now = self.now;
@@ -437,7 +434,7 @@ impl History {
         } else {
             ensure!(rejections.is_empty(), "a time-out is rejected: {rejections:?}");
         }
-        self.naive.before_outputs(&outputs, &self.scheduler);
+        self.naive.before_outputs(&self.scheduler);
         for output in &outputs {
             match output {
                 Output::Event(event) => {

@@ -19,14 +19,18 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
 use provider::Temper;
-use sandpool_core::Config;
+use sandpool_core::{Config, EventKind};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 /// Histories in a normal run.
-const CASES: u64 = 400;
+const CASES: u64 = 1_200;
+
+/// What must have happened somewhere in that many histories, so that none of it goes untested:
+/// everything but an illegal transition.
+const EXPECTED: &[EventKind] = EventKind::ALL.split_at(EventKind::ALL.len() - 1).0;
 
 thread_local! {
     /// Whether panics of this thread are expected and told elsewhere.
@@ -181,6 +185,14 @@ fn random_histories_agree_with_the_naive_model() {
     QUIET.set(false);
     for (kind, count) in seen.borrow().iter() {
         println!("{count:>10} {kind}");
+    }
+    if failures.is_empty() && cases >= CASES {
+        let missing: Vec<&str> = EXPECTED
+            .iter()
+            .map(|kind| kind.name())
+            .filter(|name| !seen.borrow().contains_key(name))
+            .collect();
+        assert!(missing.is_empty(), "no history had any of {missing:?}: the test has gone blind");
     }
     for (seed, why) in &failures {
         println!(

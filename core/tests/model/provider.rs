@@ -110,6 +110,8 @@ impl Provider {
     pub(crate) fn heal(&mut self) {
         self.temper.trouble_percent = 0;
         self.temper.silent_percent = 0;
+        // Quicker than any time-out.
+        self.temper.latency_ms_max = self.temper.latency_ms_max.min(300);
         for asked in &mut self.asked {
             asked.flavour = 0;
         }

@@ -31,14 +31,16 @@ fn class(name: &'static str) -> impl Strategy<Value = Class> {
         })
 }
 
-/// The quota: slots always, the other dimensions limited now and then.
+/// The quota: slots always, the other dimensions limited now and then; room for nothing is rare,
+/// since then nothing happens.
 fn quota() -> impl Strategy<Value = Resources> {
     const NONE: i64 = Resources::UNLIMITED;
+    let rarely = |amount: i64, usual: &'static [i64]| prop_oneof![30 => proptest::sample::select(usual), 1 => Just(amount)];
     (
-        count(&[4, 3, 2, 1, 6, 10, 0]),
-        count(&[NONE, 10 * 1024, 4 * 1024, 2 * 1024, 1024, 0]),
-        count(&[NONE, NONE, NONE, 4000, 2000, 0]),
-        count(&[NONE, NONE, NONE, 9 * 1024, 3 * 1024]),
+        rarely(0, &[4, 3, 2, 1, 5, 6, 10]),
+        rarely(0, &[NONE, NONE, 10 * 1024, 8 * 1024, 4 * 1024]),
+        rarely(0, &[NONE, NONE, NONE, 6000, 4000]),
+        rarely(1024, &[NONE, NONE, NONE, 18 * 1024, 9 * 1024]),
     )
         .prop_map(|(slots, memory_mb, cpu_milli, disk_mb)| Resources {
             slots,
@@ -54,8 +56,8 @@ fn shares(config: Config) -> impl Strategy<Value = Config> {
         count(&[1, 2, 3]),
         count(&[Resources::UNLIMITED, Resources::UNLIMITED, 2048, 1024, 0]),
         count(&[0, 1, 2, 3]),
-        seconds(&[10.0, 30.0, 3.0, 1.0, 0.0, f64::INFINITY]),
-        count(&[1000, 1000, 3, 1, 0]),
+        seconds(&[10.0, 30.0, 10.0, 3.0, 1.0, 0.0, f64::INFINITY]),
+        count(&[1000, 1000, 1000, 3, 1, 0]),
         count(&[3, 2, 1, 0]),
         prop_oneof![Just(1), 1_usize..=3],
         (class("default"), class("large"), class("odd")),
@@ -90,7 +92,7 @@ fn lives(config: Config) -> impl Strategy<Value = Config> {
     (
         seconds(&[30.0, 5.0, 900.0, 0.0]),
         seconds(&[1.0, 0.0, 10.0]),
-        seconds(&[1800.0, 20.0, 1.0]),
+        seconds(&[1800.0, 1800.0, 60.0, 20.0, 1.0]),
         (seconds(&[10.0, 3.0, 1.0]), seconds(&[0.0, 5.0])),
         count(&[3, 1, 2]),
         count(&[5, 1, 2]),

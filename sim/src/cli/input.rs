@@ -130,22 +130,19 @@ impl TraceArguments {
             TimesArgument::Absolute => TraceTimes::Absolute,
         };
         let options = ReplayOptions { times, sample: self.trace_sample };
-        let load = |leave_out| {
+        let leave_out = !self.trace_strict;
+        let traffic =
             RecordedTraffic::load(path, options, leave_out, variants).map_err(|errors| {
                 Failure::Input(vec![InputProblem::Trace { path: path.clone(), errors }])
-            })
-        };
-        let mut traffic = load(!self.trace_strict)?;
-        match traffic.left_out() {
-            (0, _) => {}
-            // Nothing is left: the mistakes themselves say more than an empty run.
-            (_, 0) => traffic = load(false)?,
-            (left_out, kept) => eprintln!(
+            })?;
+        let (left_out, kept) = traffic.left_out();
+        if left_out > 0 {
+            eprintln!(
                 "warning: {}: {left_out} of {} conversations are left out, because their turns \
                  contradict each other\n  hint: --trace-strict shows where",
                 path.display(),
                 left_out + kept
-            ),
+            );
         }
         if traffic.arrives_all_at_once() {
             return Err(Failure::Usage(format!(

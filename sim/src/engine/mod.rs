@@ -5,6 +5,7 @@ mod client;
 mod clock;
 mod crash;
 mod observer;
+mod wind_down;
 mod world;
 
 pub use clock::VirtualClock;

@@ -2,18 +2,16 @@
 //! scheduler comes, a client takes its next step, a conversation arrives. At equal times they come
 //! in this order.
 
-use super::client::{Client, Held, Step};
+use super::client::Client;
 use super::clock::VirtualClock;
 use super::crash::CrashTimes;
-use super::observer::{Answer, Journal, Watch, What};
+use super::observer::{Journal, Watch, What};
 use crate::agenda::Agenda;
-use crate::daytona::{Machine, Tally, Usability};
+use crate::daytona::{Machine, Tally};
 use crate::measure::{Balance, Measures};
 use crate::scenario::Variant;
 use crate::workload::{Conversation, Source};
-use sandpool_core::{
-    ConversationId, Driver, ExecuteOutcome, Id, Input, ProviderId, Scheduler, Span, Time, Used,
-};
+use sandpool_core::{ConversationId, Driver, Id, Input, ProviderId, Scheduler, Span, Time};
 
 /// How a replication is run.
 #[derive(Clone, Debug)]
@@ -55,12 +53,6 @@ pub struct Outcome {
     pub balance: Balance,
 }
 
-/// How long a shutdown at the end may take in virtual time before what is left counts as leaked.
-const WIND_DOWN: Span = Span::from_secs(4 * 3_600);
-
-/// Virtual time from trying to use a dead sandbox to knowing.
-const CONNECTION_REFUSED: Span = Span::from_millis(50);
-
 pub(super) struct World<'a> {
     pub(super) variant: &'a Variant,
     pub(super) options: &'a RunOptions,
@@ -73,7 +65,7 @@ pub(super) struct World<'a> {
     pub(super) epoch: u32,
     pub(super) watch: Watch,
     pub(super) clients: Vec<Option<Client>>,
-    free_slots: Vec<u32>,
+    pub(super) free_slots: Vec<u32>,
     pub(super) agenda: Agenda,
     /// Commands whose client lost them in a crash: they run on at the provider.
     pub(super) stray_commands: Vec<(Time, ProviderId)>,
@@ -250,48 +242,7 @@ impl World<'_> {
         }
     }
 
-    fn answered(&mut self, id: ConversationId, answer: Answer) {
-        let slot = id.index();
-        let Some(Some(client)) = self.clients.get_mut(slot) else { return };
-        if client.id != id {
-            return;
-        }
-        match answer {
-            Answer::Go(sandbox) => {
-                self.heard(slot);
-                let provider = self
-                    .driver
-                    .as_ref()
-                    .and_then(|driver| driver.scheduler().sandbox(sandbox))
-                    .and_then(|sandbox| sandbox.provider);
-                self.run_command(slot, provider);
-            }
-            Answer::Refused => {
-                self.heard(slot);
-                self.refused(slot);
-            }
-            Answer::Ended => self.command_over(slot),
-            Answer::TurnOver => {
-                if client.in_turn {
-                    client.in_turn = false;
-                    self.turn_is_over(slot);
-                }
-            }
-            Answer::Rebound(sandbox) => {
-                let view = sandbox
-                    .and_then(|id| self.driver.as_ref().and_then(|d| d.scheduler().sandbox(id)));
-                client.held = view.map(|view| Held {
-                    name: view.name,
-                    provider: view.provider,
-                    class: view.class,
-                });
-            }
-        }
-    }
-
-    /// The client's execute is answered.
-    #[inline]
-    fn heard(&mut self, slot: usize) {
+    pub(super) fn heard(&mut self, slot: usize) {
         let now = self.now;
         if let Some(asked_at) = self.client(slot).asked_at.take() {
             self.watch.balance.heard(asked_at, now);
@@ -299,7 +250,7 @@ impl World<'_> {
     }
 
     /// Closes the books of executes and waits, and insists that they balance.
-    fn close_the_books(&mut self, end: Time) {
+    pub(super) fn close_the_books(&mut self, end: Time) {
         let waits_in_scheduler = |client: &&Client| {
             let view = self.driver.as_ref().and_then(|d| d.scheduler().conversation(client.id));
             view.is_some_and(|view| match view.claim {
@@ -319,26 +270,7 @@ impl World<'_> {
         }
     }
 
-    fn client(&mut self, slot: usize) -> &mut Client {
-        self.clients[slot].as_mut().expect("the client is there")
-    }
-
-    fn schedule(&mut self, slot: usize, step: Step, after: Span) {
-        self.client(slot).step = step;
-        self.agenda.set(slot as u32, self.now.plus(after));
-    }
-
-    /// Takes the next step at once if it needs no time, else when its time comes.
-    fn go_to(&mut self, slot: usize, step: Step, after: Span) {
-        if after == Span::ZERO {
-            self.client(slot).step = step;
-            self.step(slot);
-        } else {
-            self.schedule(slot, step, after);
-        }
-    }
-
-    fn arrive(&mut self) {
+    pub(super) fn arrive(&mut self) {
         let Some(conversation) = self.next.take() else { return };
         self.next = self.source.next();
         let index = if self.options.journal {
@@ -361,254 +293,6 @@ impl World<'_> {
             self.tell(Input::OpenConversation { conversation: id, account });
         }
         self.step(index as usize);
-    }
-
-    fn step(&mut self, slot: usize) {
-        if self.driver.is_none() {
-            // Our server is down: the client tries again when it is back.
-            let back = self.crashes.back_at();
-            self.agenda.set(slot as u32, back);
-            return;
-        }
-        match self.client(slot).step {
-            Step::BeginTurn => self.begin_turn(slot),
-            Step::StartExecute => self.start_execute(slot),
-            Step::FinishExecute => self.finish_execute(slot),
-            Step::EndTurn => self.end_turn(slot),
-            Step::Close => self.close(slot),
-            Step::Wait => {}
-        }
-    }
-
-    fn begin_turn(&mut self, slot: usize) {
-        let client = self.client(slot);
-        client.turn += 1;
-        client.in_turn = true;
-        client.execute = 0;
-        client.step = Step::Wait;
-        let (number, turn) = (client.conversation.number, client.turn);
-        let (id, turn_id, class) = (client.id, client.turn_id(), client.conversation.class);
-        let plan = self.source.turn_plan(number, turn);
-        self.client(slot).plan = plan;
-        let likely_percent = plan.likely_percent;
-        self.tell(Input::BeginTurn { conversation: id, turn: turn_id, class, likely_percent });
-        if plan.executes == 0 {
-            self.go_to(slot, Step::EndTurn, plan.work_before.plus(plan.work_after));
-        } else {
-            self.go_to(slot, Step::StartExecute, plan.work_before);
-        }
-    }
-
-    fn start_execute(&mut self, slot: usize) {
-        let now = self.now;
-        let client = self.client(slot);
-        if client.retry == 0 {
-            client.execute += 1;
-        }
-        client.asked += 1;
-        client.step = Step::Wait;
-        client.asked_at = Some(now);
-        let (number, turn, execute) = (client.conversation.number, client.turn, client.execute);
-        let input_of = (client.id, client.turn_id(), client.execute_id());
-        let patience = self.source.execute_plan(number, turn, execute).patience;
-        let (conversation, turn, execute) = input_of;
-        self.watch.balance.asked(now);
-        self.tell(Input::StartExecute { conversation, turn, execute, patience });
-        if self.watch.turned_down == Some((conversation, execute))
-            && let Some(client) = &mut self.clients[slot]
-            && client.id == conversation
-            && let Some(asked_at) = client.asked_at.take()
-        {
-            self.watch.balance.turned_down(asked_at, now);
-        }
-    }
-
-    /// The scheduler let the execute go: the command runs, unless the sandbox is dead.
-    fn run_command(&mut self, slot: usize, provider: Option<ProviderId>) {
-        let now = self.now;
-        let client = self.client(slot);
-        client.retry = 0;
-        let (number, turn, execute) = (client.conversation.number, client.turn, client.execute);
-        let runs_for = self.source.execute_plan(number, turn, execute).runs_for;
-        let usable = match provider {
-            Some(provider) => {
-                let machine = self.machine_mut();
-                let usable = machine.usable(now, provider);
-                if usable == Usability::Yes {
-                    machine.execute_begun(now, provider);
-                }
-                usable
-            }
-            None => Usability::Gone,
-        };
-        self.client(slot).running_in = provider;
-        let after = if usable == Usability::Yes { runs_for } else { CONNECTION_REFUSED };
-        self.schedule(slot, Step::FinishExecute, after);
-    }
-
-    fn finish_execute(&mut self, slot: usize) {
-        let now = self.now;
-        let client = self.client(slot);
-        client.step = Step::Wait;
-        let provider = client.running_in.take();
-        let (conversation, execute) = (client.id, client.execute_id());
-        let outcome = match provider {
-            None => ExecuteOutcome::SandboxGone,
-            Some(provider) => {
-                let machine = self.machine_mut();
-                machine.execute_ended(now, provider);
-                match machine.usable(now, provider) {
-                    Usability::Yes => ExecuteOutcome::Completed,
-                    Usability::Gone => ExecuteOutcome::SandboxGone,
-                    Usability::Unreachable => ExecuteOutcome::Unreachable,
-                }
-            }
-        };
-        let used = Used {
-            exit_code: (outcome == ExecuteOutcome::Completed).then_some(0),
-            ..Used::default()
-        };
-        self.tell(Input::FinishExecute { conversation, execute, outcome, used });
-    }
-
-    /// The scheduler says that the execute is over, because we said so or for a reason of its own.
-    fn command_over(&mut self, slot: usize) {
-        let now = self.now;
-        self.agenda.cancel(slot as u32);
-        if let Some(provider) = self.client(slot).running_in.take() {
-            self.machine_mut().execute_ended(now, provider);
-        }
-        let client = self.client(slot);
-        let plan = client.plan;
-        if client.execute < plan.executes {
-            let (number, turn, next) =
-                (client.conversation.number, client.turn, client.execute + 1);
-            let work = self.source.execute_plan(number, turn, next).work_between;
-            self.go_to(slot, Step::StartExecute, work);
-        } else {
-            self.go_to(slot, Step::EndTurn, plan.work_after);
-        }
-    }
-
-    /// The agent was told that there is no sandbox: it tries again, or answers without.
-    fn refused(&mut self, slot: usize) {
-        let client = self.client(slot);
-        client.retry += 1;
-        let (number, turn, execute, retry) =
-            (client.conversation.number, client.turn, client.execute, client.retry);
-        match self.source.retry_pause(number, turn, execute, retry) {
-            // A pause of nothing would ask for ever within one instant.
-            Some(pause) => {
-                self.schedule(slot, Step::StartExecute, pause.max(Span::from_millis(1)));
-            }
-            None => {
-                let client = self.client(slot);
-                client.retry = 0;
-                let after = client.plan.work_after;
-                self.go_to(slot, Step::EndTurn, after);
-            }
-        }
-    }
-
-    fn end_turn(&mut self, slot: usize) {
-        let client = self.client(slot);
-        client.in_turn = false;
-        client.step = Step::Wait;
-        let (conversation, turn) = (client.id, client.turn_id());
-        self.tell(Input::EndTurn { conversation, turn, cancel: false });
-        self.turn_is_over(slot);
-    }
-
-    pub(super) fn turn_is_over(&mut self, slot: usize) {
-        let client = self.client(slot);
-        client.retry = 0;
-        let number = client.conversation.number;
-        if client.turn < client.conversation.turns {
-            let think = client.plan.think_after;
-            self.go_to_later(slot, Step::BeginTurn, think);
-        } else {
-            let after = self.source.close_after(number);
-            if after == Span::ZERO {
-                self.client(slot).step = Step::Close;
-                self.step(slot);
-            } else {
-                self.schedule(slot, Step::Close, after);
-            }
-        }
-    }
-
-    /// A next turn is never begun within the step that ended the one before.
-    fn go_to_later(&mut self, slot: usize, step: Step, after: Span) {
-        self.schedule(slot, step, after);
-    }
-
-    fn close(&mut self, slot: usize) {
-        let client = self.clients[slot].take().expect("the client is there");
-        self.agenda.cancel(slot as u32);
-        self.tell(Input::CloseConversation { conversation: client.id, cancel: false });
-        self.free_slots.push(slot as u32);
-    }
-
-    /// Shuts down and gives how many sandboxes the provider still has then.
-    fn wind_down(&mut self) -> u64 {
-        self.next = None;
-        self.crashes.stop();
-        if self.driver.is_none() {
-            self.start_server();
-        }
-        // Users are gone: only our server and the provider go on.
-        for slot in 0..self.clients.len() as u32 {
-            self.agenda.cancel(slot);
-        }
-        let bound = self.now.plus(WIND_DOWN);
-        let recovery = self.now.plus(Span::from_secs(600));
-        while self.driver.as_ref().is_some_and(|driver| driver.scheduler().is_recovering()) {
-            let Some(at) = self.next_of_server() else { break };
-            if at > recovery {
-                break;
-            }
-            self.advance_server(at);
-        }
-        self.tell(Input::Drain { leave_sandboxes: false });
-        loop {
-            let drained =
-                self.driver.as_ref().is_some_and(|driver| driver.scheduler().is_drained());
-            let Some(at) = self.next_of_server() else { break };
-            if drained || at > bound {
-                break;
-            }
-            self.advance_server(at);
-        }
-        self.machine().cloud().living() as u64
-    }
-
-    fn next_of_server(&self) -> Option<Time> {
-        let scheduler = self.driver.as_ref()?.next_deadline().map(|deadline| deadline.at);
-        let provider = self.machine().next_at();
-        [scheduler, provider].into_iter().flatten().min()
-    }
-
-    fn advance_server(&mut self, at: Time) {
-        self.now = self.now.max(at);
-        self.set_clock(at);
-        self.machine_mut().advance(at);
-        self.deliver_quietly();
-        if let Some(driver) = &mut self.driver {
-            driver.timeout(&mut self.watch);
-        }
-        self.deliver_quietly();
-    }
-
-    fn deliver_quietly(&mut self) {
-        if let Some(driver) = &mut self.driver {
-            while let Some((op, reply)) = driver.provider_mut().poll() {
-                driver.input(Input::Reply { op, reply }, &mut self.watch);
-                if self.options.check_invariants {
-                    check(driver.scheduler(), self.options);
-                }
-            }
-        }
-        self.watch.answers.clear();
     }
 
     fn finish(mut self, end: Time, leaked: Option<u64>) -> Outcome {
@@ -660,7 +344,7 @@ impl World<'_> {
     }
 }
 
-fn check(scheduler: &Scheduler, options: &RunOptions) {
+pub(super) fn check(scheduler: &Scheduler, options: &RunOptions) {
     if let Err(violation) = scheduler.invariants() {
         panic!(
             "invariant broken at {} (seed {}, replication {}): {violation}",

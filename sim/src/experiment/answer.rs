@@ -92,7 +92,7 @@ fn clause(question: &Question, variants: &[ObservedVariant]) -> Option<String> {
         format!("{subject} does not tell the variants apart ({} to {})", value(least), value(most))
     } else if level.len() == 1 {
         format!(
-            "{subject} is least with `{}` ({}; at most {})",
+            "{subject} is least with “{}” ({}; at most {})",
             best.name,
             value(least),
             value(most)
@@ -128,7 +128,7 @@ fn paired(
 }
 
 fn listed(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let quoted: Vec<String> = names.iter().map(|name| format!("“{name}”")).collect();
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => quoted.join(""),
@@ -178,7 +178,7 @@ mod tests {
             variant("c", 12, |i| 10 + i % 2, |i| 0.3 + noise(i + 2)),
         ]);
         assert!(
-            text.starts_with("Exposed wait (95th percentile) is least with `b` (5.99 s;"),
+            text.starts_with("Exposed wait (95th percentile) is least with “b” (5.99 s;"),
             "{text}"
         );
         assert!(text.contains("share refused is the same in all (0 %)"), "{text}");
@@ -193,8 +193,8 @@ mod tests {
             variant("b", 12, |i| 4 + (i + 1) % 3, |_| 2.0),
             variant("c", 12, |_| 20, |_| 3.0),
         ]);
-        assert!(text.contains("is least with `a` and `b`, which cannot be told apart"), "{text}");
-        assert!(text.contains("cost is least with `a` ($1 an hour; at most $3 an hour)"), "{text}");
+        assert!(text.contains("is least with “a” and “b”, which cannot be told apart"), "{text}");
+        assert!(text.contains("cost is least with “a” ($1 an hour; at most $3 an hour)"), "{text}");
     }
 
     #[test]

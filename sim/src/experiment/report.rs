@@ -130,6 +130,7 @@ fn variant_data(variant: &VariantResult, bin_hours: f64) -> VariantData {
             .map(|measure| sandpool_reports::Measure {
                 name: measure.name.clone(),
                 unit: measure.unit.name().to_owned(),
+                headline: MeasureId::named(&measure.name).is_some_and(|id| id.info().headline),
                 estimate: estimate(measure),
             })
             .collect(),

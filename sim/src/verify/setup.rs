@@ -121,6 +121,7 @@ fn bare_config(servers: u32, seconds: f64) -> Config {
         max_starting: slots,
         turn_timeout: long,
         start_timeout: long,
+        limbo_hold: long,
         operation_timeout: long,
         keep_alive: long,
         reconcile: NEVER,

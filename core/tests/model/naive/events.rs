@@ -1,12 +1,9 @@
 //! Folds events into the model; each decision is judged at the instant at which it was taken,
 //! against what was known just before it.
 
-use super::{
-    Checked, Claim, Naive, Phase, Progress, Sandbox, Standing, Turn, ensure, inputs::is_for_ever,
-};
+use super::{Checked, Claim, Naive, Phase, Progress, Sandbox, Standing, Turn, ensure};
 use sandpool_core::{
-    ClaimId, Event, EventKind, Operation, Reason, SandboxId, SandboxState, Span, Time, Verb,
-    is_legal,
+    ClaimId, Event, EventKind, Operation, Reason, SandboxId, SandboxState, Span, Verb, is_legal,
 };
 
 impl Naive {
@@ -103,10 +100,13 @@ impl Naive {
                         now.since(turn.active_at)
                     );
                 }
-                // The turn in which it was used is over: last used now.
+                // The turn in which it was used counts as use.
                 let used = self.sandboxes.iter_mut().filter(|it| it.conversation == Some(id));
-                for sandbox in used.filter(|it| it.used_in == Some(turn.id)) {
-                    sandbox.last_used_at = now;
+                for sandbox in used {
+                    sandbox.turn_ended_at = now;
+                    if sandbox.used_in == Some(turn.id) {
+                        sandbox.last_used_at = now;
+                    }
                 }
             }
             EventKind::SandboxBusy => {
@@ -178,68 +178,6 @@ impl Naive {
         Ok(())
     }
 
-    /// Whether an execute was refused for a reason that holds.
-    fn check_refusal(
-        &self,
-        event: &Event,
-        asked_at: Time,
-        patience: Span,
-        cancelled: bool,
-    ) -> Checked {
-        let now = self.now;
-        let claim = event.claim.map(|id| self.claim(id)).transpose()?;
-        let class = self.resources(event.class);
-        match event.reason {
-            Reason::Full => {
-                // Whoever loses an admission to a provider that is full waits only if there is room.
-                let no_room = self.said_full
-                    && self.blocked_waiting().count() as i64 >= self.config.max_waiting;
-                ensure!(
-                    no_room || !is_for_ever(patience) && now >= asked_at.plus(patience),
-                    "refused as full after {} of a patience of {patience}",
-                    now.since(asked_at)
-                );
-                // When the provider says full, the admission is taken back on the way.
-                ensure!(
-                    self.said_full || claim.is_none_or(|it| it.standing == Standing::Waiting),
-                    "refused as full although admitted"
-                );
-            }
-            Reason::CouldNotStart => {
-                let claim = claim.ok_or("could not start, but there is no claim")?;
-                ensure!(
-                    claim.failures > 0 || claim.standing == Standing::Admitted,
-                    "could not start, but was never admitted and nothing failed"
-                );
-            }
-            Reason::NeverFits => {
-                ensure!(
-                    !class.fits_into(&self.config.max),
-                    "refused as never fitting although {class} fits into {}",
-                    self.config.max
-                );
-            }
-            Reason::QueueTooLong => {
-                let others = self.blocked_waiting().filter(|other| Some(other.id) != event.claim);
-                // Whoever waited as the claim came counts, even if served in the same step.
-                let waiting = (others.count() as i64).max(self.waiting_before);
-                ensure!(
-                    waiting >= self.config.max_waiting,
-                    "refused because {waiting} of at most {} wait",
-                    self.config.max_waiting
-                );
-            }
-            Reason::ShuttingDown => ensure!(
-                matches!(self.phase, Phase::Draining | Phase::Drained),
-                "refused as shutting down while {:?}",
-                self.phase
-            ),
-            Reason::Cancelled => ensure!(cancelled, "cancelled, but nobody asked for it"),
-            other => return Err(format!("an execute is refused for {other:?}")),
-        }
-        Ok(())
-    }
-
     /// Blocked claims that wait.
     pub(crate) fn blocked_waiting(&self) -> impl Iterator<Item = &Claim> {
         self.claims
@@ -285,9 +223,11 @@ impl Naive {
                         older.overtaken
                     );
                 }
+                let start_timeout = self.config.start_timeout;
                 let claim = self.claim_mut(id)?;
                 claim.standing = Standing::Admitted;
                 claim.admitted_at = now;
+                claim.start_by = now.plus(start_timeout);
                 claim.admitted_order = order;
             }
             EventKind::ClaimRevoked => {
@@ -348,98 +288,12 @@ impl Naive {
             blocked_at: (event.reason == Reason::Blocked).then_some(self.now),
             blocked_order: self.orders,
             admitted_at: self.now,
+            start_by: self.now,
             admitted_order: 0,
             overtaken: 0,
             failures: 0,
             gave_up: None,
         });
-        Ok(())
-    }
-
-    /// Whether a claim may be admitted at this instant, and before all others.
-    fn check_admission(&self, event: &Event) -> Checked {
-        let claim = self.claim(event.claim.ok_or("an admission names no claim")?)?;
-        let id = claim.id;
-        ensure!(self.phase == Phase::Serving, "claim {id} is admitted while {:?}", self.phase);
-        ensure!(claim.standing == Standing::Waiting, "claim {id} is admitted twice");
-        ensure!(
-            self.is_admissible(claim),
-            "claim {id} ({}) is admitted although it does not fit: free {}, used {}, limit {}, \
-             account held {:?}, would borrow {}, reserve {}, supply {}, admitted {}",
-            self.resources(claim.class),
-            self.free(),
-            self.used(),
-            self.limit,
-            self.held(claim.account),
-            self.would_borrow(claim),
-            self.reserve(),
-            self.supply(claim.class),
-            self.admitted(claim.class)
-        );
-        ensure!(
-            event.span == self.now.since(claim.made_at),
-            "claim {id} waited {} since it was made, the event says {}",
-            self.now.since(claim.made_at),
-            event.span
-        );
-        ensure!(
-            !self.is_held_back(claim),
-            "claim {id} is admitted although capacity is held for an older, overtaken one"
-        );
-        // A swap has the room of what its conversation gave up.
-        if self.replaces(claim).is_some() {
-            return Ok(());
-        }
-        for other in self.blocked_waiting() {
-            let before = claim.blocked_at.is_none() || self.goes_before(other, claim);
-            ensure!(
-                other.id == id || !before || !self.is_admissible(other) || self.is_held_back(other),
-                "claim {id} is admitted before claim {}, which fits and comes first",
-                other.id
-            );
-        }
-        Ok(())
-    }
-
-    /// Whether the queue policy puts `a` before `b`, both blocked.
-    fn goes_before(&self, a: &Claim, b: &Claim) -> bool {
-        match self.config.queue_policy {
-            sandpool_core::QueuePolicy::Fifo => a.blocked_order < b.blocked_order,
-            sandpool_core::QueuePolicy::FewestHeld => {
-                let held = |claim: &Claim| self.held(claim.account).sandboxes;
-                (held(a), a.blocked_order) < (held(b), b.blocked_order)
-            }
-        }
-    }
-
-    /// A ready sandbox goes to a claim: blocked before speculative, then in order of admission.
-    fn bind_claim(&mut self, event: &Event) -> Checked {
-        let Some(id) = event.claim else { return Ok(()) };
-        let now = self.now;
-        let claim = self.claim(id)?;
-        ensure!(
-            claim.standing == Standing::Admitted,
-            "claim {id} gets a sandbox while {:?}",
-            claim.standing
-        );
-        ensure!(claim.class == event.class, "claim {id} gets a sandbox of another class");
-        let rank = |claim: &Claim| (claim.blocked_at.is_none(), claim.admitted_order);
-        for other in &self.claims {
-            ensure!(
-                other.class != claim.class
-                    || other.standing != Standing::Admitted
-                    || rank(other) >= rank(claim),
-                "claim {id} gets a sandbox before claim {}",
-                other.id
-            );
-        }
-        let waited = claim.blocked_at.map_or(Span::ZERO, |since| now.since(since));
-        ensure!(
-            event.span == waited,
-            "claim {id} was blocked for {waited}, the event says {}",
-            event.span
-        );
-        self.claim_mut(id)?.standing = Standing::Bound;
         Ok(())
     }
 
@@ -456,11 +310,9 @@ impl Naive {
             self.sandboxes.push(Sandbox::new(id, event.class, now));
         }
         let sandbox = self.sandbox_mut(id).ok_or("just made")?;
-        match event.kind {
-            EventKind::SandboxStarting => sandbox.caused_by = event.claim,
+        if event.kind == EventKind::SandboxAdopted {
             // Found again: whether it is wanted is decided anew.
-            EventKind::SandboxAdopted => sandbox.doomed = false,
-            _ => {}
+            sandbox.doomed = false;
         }
         ensure!(
             sandbox.class == event.class,
@@ -477,10 +329,8 @@ impl Naive {
         *spent = spent.plus(now.since(sandbox.since));
         sandbox.since = now;
         sandbox.state = event.state;
-        match event.state {
-            SandboxState::Warm => sandbox.warm_at = now,
-            SandboxState::Destroying => sandbox.destroying_at = Some(now),
-            _ => {}
+        if event.state == SandboxState::Destroying {
+            sandbox.destroying_at = Some(now);
         }
         if from == SandboxState::Busy {
             sandbox.last_used_at = now;
@@ -494,7 +344,12 @@ impl Naive {
         let now = self.now;
         match event.kind {
             EventKind::SandboxStarting => self.check_start(event, id)?,
-            EventKind::SandboxAssigned | EventKind::SandboxAdopted => self.lease(event, id)?,
+            EventKind::SandboxAdopted => {
+                self.check_adoption(event)?;
+                self.lease(event, id)?;
+            }
+            EventKind::SandboxDestroying => self.check_idle_end(event)?,
+            EventKind::SandboxAssigned => self.lease(event, id)?,
             EventKind::SandboxBusy => {
                 let sandbox = self.sandbox_mut(id).ok_or("busy sandbox is gone")?;
                 ensure!(
@@ -531,9 +386,10 @@ impl Naive {
             }
             EventKind::SandboxFailed => {
                 self.said_full |= event.reason == Reason::ProviderFull;
-                let cause = self.sandbox(id).and_then(|sandbox| sandbox.caused_by);
-                for claim in &mut self.claims {
-                    if Some(claim.id) == cause || Some(claim.id) == event.claim {
+                // Neither counts against a claim: nothing was tried.
+                let counts = !matches!(event.reason, Reason::ProviderFull | Reason::RateLimited);
+                for claim in self.claims.iter_mut().filter(|_| counts) {
+                    if Some(claim.id) == event.claim {
                         claim.failures += 1;
                     }
                 }
@@ -542,6 +398,7 @@ impl Naive {
             EventKind::OrphanRemoved => {}
             _ => {}
         }
+        let start_timeout = self.config.start_timeout;
         let Some(sandbox) = self.sandbox_mut(id) else { return Ok(()) };
         if sandbox.conversation.is_some() && !sandbox.state.is_leased() {
             let (owner, class) = (sandbox.conversation.take(), sandbox.class);
@@ -560,6 +417,8 @@ impl Naive {
                 for claim in &mut self.claims {
                     if Some(claim.conversation) == owner && claim.standing == Standing::Bound {
                         claim.standing = Standing::Admitted;
+                        claim.admitted_at = now;
+                        claim.start_by = now.plus(start_timeout);
                     }
                 }
             }
@@ -697,6 +556,9 @@ impl Naive {
     /// The pool as a whole.
     fn pool_event(&mut self, event: &Event) -> Checked {
         match event.kind {
+            EventKind::LimitLowered | EventKind::LimitRestored | EventKind::Reconfigured => {
+                self.limit = self.limit_after;
+            }
             EventKind::RecoveryEnded => {
                 ensure!(self.told_recovered, "recovery ended before the store was read");
                 if self.phase == Phase::Recovering {

@@ -2,8 +2,10 @@
 //! are scanned and summed anew each time. It decides nothing itself; it says of each decision
 //! whether it was allowed, and after each step whether one is missing.
 
+mod admission;
 mod events;
 mod inputs;
+mod overdue;
 mod rest;
 mod rules;
 
@@ -86,6 +88,8 @@ pub(crate) struct Claim {
     /// Counts blockings: who blocked first has the smaller number.
     pub(crate) blocked_order: u64,
     pub(crate) admitted_at: Time,
+    /// By then it has a sandbox or an answer.
+    pub(crate) start_by: Time,
     /// Counts admissions.
     pub(crate) admitted_order: u64,
     /// Times that a claim that blocked later was admitted before this one.
@@ -109,15 +113,15 @@ pub(crate) struct Sandbox {
     /// Who ever used it.
     pub(crate) user: Option<ConversationId>,
     pub(crate) last_used_at: Time,
+    /// The end of its conversation's last turn, whether it was used in it or not.
+    pub(crate) turn_ended_at: Time,
     /// The turn of its last command.
     pub(crate) used_in: Option<TurnId>,
     pub(crate) creates: u32,
     /// Taken over from an earlier instance or found.
     pub(crate) discovered: bool,
-    pub(crate) caused_by: Option<ClaimId>,
     /// Not wanted any more: it serves nobody, whatever becomes of its start.
     pub(crate) doomed: bool,
-    pub(crate) warm_at: Time,
     pub(crate) destroying_at: Option<Time>,
 }
 
@@ -133,12 +137,11 @@ impl Sandbox {
             conversation: None,
             user: None,
             last_used_at: now,
+            turn_ended_at: now,
             used_in: None,
             creates: 0,
             discovered: false,
-            caused_by: None,
             doomed: false,
-            warm_at: now,
             destroying_at: None,
         }
     }
@@ -157,6 +160,8 @@ pub(crate) enum Phase {
 #[derive(Clone, Debug)]
 pub(crate) struct Naive {
     pub(crate) config: Config,
+    /// The settings so far: a shorter time counts for what begins after it is set.
+    pub(crate) earlier_configs: Vec<Config>,
     pub(crate) now: Time,
     pub(crate) phase: Phase,
     pub(crate) told_recovered: bool,
@@ -164,6 +169,8 @@ pub(crate) struct Naive {
     /// What the store mapped to a conversation, before the provider's inventory is known.
     pub(crate) restored: Vec<(ConversationId, SandboxName)>,
     pub(crate) limit: Resources,
+    /// The limit in force when the step under way is over.
+    pub(crate) limit_after: Resources,
     pub(crate) is_lowered: bool,
     pub(crate) conversations: Vec<Conversation>,
     pub(crate) claims: Vec<Claim>,
@@ -192,9 +199,11 @@ impl Naive {
     pub(crate) fn new(config: Config, now: Time) -> Self {
         Self {
             limit: config.max,
+            limit_after: config.max,
             warm_targets: vec![0; config.classes.len()],
             had_blocked: false,
             config,
+            earlier_configs: Vec::new(),
             now,
             phase: Phase::Recovering,
             told_recovered: false,
@@ -246,6 +255,12 @@ impl Naive {
 
     pub(crate) fn sandbox_of(&self, conversation: ConversationId) -> Option<&Sandbox> {
         self.sandboxes.iter().find(|sandbox| sandbox.conversation == Some(conversation))
+    }
+
+    /// The longest time that a setting ever had.
+    pub(crate) fn longest(&self, time: fn(&Config) -> Span) -> Span {
+        let earlier = self.earlier_configs.iter().map(time).max().unwrap_or(Span::ZERO);
+        earlier.max(time(&self.config))
     }
 
     pub(crate) fn resources(&self, class: ClassId) -> Resources {
