@@ -86,6 +86,13 @@ impl Scheduler {
         self.tier_with(claim.account, claim.class, more, memory)
     }
 
+    /// Whether anybody at all could be admitted. Nearly every look finds a pool that is full: then
+    /// there is no need to look at who waits.
+    fn has_room(&self) -> bool {
+        let free = self.ledger.free();
+        self.classes.iter().any(|class| class.surplus() > 0 || class.resources.fits_into(&free))
+    }
+
     /// Admits every blocked claim that fits, best first.
     pub(super) fn admit_blocked(&mut self) {
         for id in self.swaps.clone() {
@@ -96,6 +103,7 @@ impl Scheduler {
             }
         }
         while self.queue.blocked() > 0
+            && self.has_room()
             && let Some((id, tier)) = self.best_admissible(true)
         {
             self.admit(id, tier);
@@ -105,6 +113,7 @@ impl Scheduler {
     /// Admits every speculative claim that fits into what no blocked one will take.
     pub(super) fn admit_speculative(&mut self) {
         while self.queue.len() > self.queue.blocked()
+            && self.has_room()
             && let Some((id, tier)) = self.best_admissible(false)
         {
             self.admit(id, tier);
@@ -120,10 +129,6 @@ impl Scheduler {
         for class in self.class_ids() {
             let pledged = if blocked { 0 } else { self.class(class).pledged_surplus };
             let room = Room { free, surplus: self.class(class).surplus() - pledged };
-            // Nearly every look finds a pool that is full: no need to look at who waits.
-            if room.surplus <= 0 && !self.class(class).resources.fits_into(&free) {
-                continue;
-            }
             for tier in Tier::BOTH {
                 if self.queue.is_line_set_empty(class, tier, blocked)
                     || !self.is_admissible(class, tier, false, &room)
