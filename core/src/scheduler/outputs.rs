@@ -1,5 +1,5 @@
 //! What has been said and not been taken yet, in order. Everything is written where it stays until
-//! it is taken: an event is large, and each copy of one costs about as much as what it tells of.
+//! it is taken: an event is a hundred bytes, and a step says several, so that copies would count.
 
 use crate::event::{Actor, Event, EventKind, Reason};
 use crate::id::{ClassId, ExecuteId, TurnId};
