@@ -159,7 +159,7 @@ impl Scheduler {
         let execute = execute.expect("an execute waits");
         execute.state = ExecuteState::Waiting;
         let patience = execute.patience;
-        self.request_blocked(conversation, patience, false);
+        self.request_blocked(conversation, Some(patience), false);
     }
 
     /// A turn that lost its sandbox and would have asked for one as it began asks again at once.
@@ -200,7 +200,8 @@ impl Scheduler {
         }
         self.sandboxes[id].unresolved = false;
         self.rest(id);
-        let conversation = self.sandboxes[id].conversation.expect("an adopted sandbox is bound");
+        // A shutdown destroys it as it comes to rest.
+        let Some(conversation) = self.sandboxes[id].conversation else { return };
         if self.known_conversation(conversation).turn.is_some() {
             self.probed_and_quiet(conversation, id);
         } else {

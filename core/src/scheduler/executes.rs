@@ -17,7 +17,7 @@ impl Scheduler {
         execute: ExecuteId,
         patience: Option<Span>,
     ) {
-        let now = self.now;
+        let (now, configured) = (self.now, self.config.sandbox_wait);
         let draining = !matches!(
             self.phase,
             super::Phase::Restoring | super::Phase::Recovering | super::Phase::Running
@@ -48,7 +48,7 @@ impl Scheduler {
             state: ExecuteState::Waiting,
             asked_at: now,
             began_at: now,
-            patience,
+            patience: patience.unwrap_or(configured),
         });
         let class = open.class;
         let (sandbox, claim) = (conversation.sandbox, conversation.claim);

@@ -66,8 +66,8 @@ pub(super) struct Execute {
     pub asked_at: Time,
     /// When it was let go.
     pub began_at: Time,
-    /// How long it would wait for capacity, if not the configured time.
-    pub patience: Option<Span>,
+    /// How long it waits for capacity, by the settings in force as it was asked for.
+    pub patience: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -159,3 +159,35 @@ fn adoption_may_push_use_above_a_lowered_limit_and_then_nothing_starts() {
     assert!(pool.is_waiting(blocked));
     assert_eq!(pool.asked(Verb::Create), 0);
 }
+
+#[test]
+fn an_adopted_sandbox_that_comes_to_rest_during_a_shutdown_is_destroyed() {
+    let mut pool = Pool::restoring(adopting(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, true);
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[left(1)]));
+    pool.tell(Input::Drain { leave_sandboxes: false });
+    pool.answer(Verb::Probe, Reply::Alive { quiet: true });
+    assert_eq!(pool.state(conversation), None);
+    pool.serve_all();
+    assert!(pool.scheduler.is_drained());
+}
+
+#[test]
+fn patience_is_what_held_when_the_execute_was_asked_for() {
+    let mut pool = Pool::restoring(adopting(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, true);
+    pool.tell(Input::Recovered);
+    pool.begin(conversation);
+    pool.execute(conversation);
+    let mut hurried = adopting();
+    hurried.sandbox_wait = sandpool_core::Span::ZERO;
+    pool.tell(Input::Reconfigure(Box::new(hurried)));
+    pool.answer(Verb::Probe, Reply::Gone);
+    assert_eq!(pool.refusal(conversation), None, "it was promised thirty seconds");
+    pool.answer(Verb::FindAll, inventory(&[]));
+    pool.serve_all();
+    assert_eq!(pool.state(conversation), Some(SandboxState::Busy));
+}
