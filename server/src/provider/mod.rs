@@ -1,0 +1,1 @@
+//! Whoever rents out sandboxes, behind one trait.
