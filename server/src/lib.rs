@@ -1,4 +1,10 @@
 //! Conversations that outlive their sandboxes: an HTTP server over sandpool's scheduler.
 
+mod clock;
+mod config;
 mod provider;
 mod store;
+
+pub use config::{
+    DaytonaSettings, HistorySettings, HttpSettings, Settings, SettingsError, StoreSettings,
+};

@@ -1,0 +1,45 @@
+//! The one place in which the server reads a clock.
+//!
+//! The scheduler counts from the start of this instance, on a monotonic clock: neither leap
+//! seconds nor a set clock move its deadlines. The wall clock is only written down beside events,
+//! for people.
+
+use sandpool_core::{Clock, Time};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::time::Instant;
+
+/// Counts from the start of this instance. Under a paused runtime it stands still between timers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InstanceClock {
+    began: Instant,
+}
+
+impl InstanceClock {
+    /// A clock that begins now.
+    pub(crate) fn start() -> Self {
+        #[expect(clippy::disallowed_methods, reason = "the real clock enters the server here")]
+        let began = Instant::now();
+        Self { began }
+    }
+
+    /// The runtime's instant that corresponds to one of the scheduler's.
+    pub(crate) fn instant(&self, at: Time) -> Instant {
+        // Further than a century ahead is never.
+        let century = Duration::from_secs(3_155_760_000);
+        self.began + Duration::from_nanos(at.as_nanos()).min(century)
+    }
+}
+
+impl Clock for InstanceClock {
+    fn now(&self) -> Time {
+        Time::from_nanos(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Milliseconds since 1970, by the wall clock.
+pub(crate) fn wall_clock_ms() -> i64 {
+    #[expect(clippy::disallowed_methods, reason = "the real clock enters the server here")]
+    let now = SystemTime::now();
+    now.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
