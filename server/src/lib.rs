@@ -2,6 +2,7 @@
 
 mod clock;
 mod config;
+mod engine;
 mod provider;
 mod store;
 

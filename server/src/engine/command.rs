@@ -1,0 +1,83 @@
+//! What can be asked of the engine.
+
+use super::answers::Granted;
+use sandpool_core::{
+    AccountId, Capacity, ClassId, Config, ConversationId, ExecuteId, ExecuteOutcome, Explanation,
+    OpId, Reason, Reply, Span, TurnId, Used, WhyRejected,
+};
+use tokio::sync::oneshot;
+
+/// What the engine is started with.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The policy and the classes.
+    pub(crate) config: Config,
+    /// Counts the instances of this pool; durable, never reused.
+    pub(crate) epoch: u32,
+}
+
+/// A request that made no sense and changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Refused(pub(crate) WhyRejected);
+
+/// One request, with where its answer goes.
+#[derive(Debug)]
+pub(super) enum Command {
+    Open {
+        number: u64,
+        account: AccountId,
+        answer: oneshot::Sender<ConversationId>,
+    },
+    Close {
+        conversation: ConversationId,
+        cancel: bool,
+        answer: oneshot::Sender<Result<(), Refused>>,
+    },
+    BeginTurn {
+        conversation: ConversationId,
+        class: ClassId,
+        likely_percent: Option<u8>,
+        answer: oneshot::Sender<Result<TurnId, Refused>>,
+    },
+    EndTurn {
+        conversation: ConversationId,
+        turn: TurnId,
+        cancel: bool,
+        answer: oneshot::Sender<Result<(), Refused>>,
+    },
+    Acquire {
+        conversation: ConversationId,
+        turn: TurnId,
+        patience: Option<Span>,
+        answer: oneshot::Sender<Result<Granted, Refused>>,
+    },
+    Finish {
+        conversation: ConversationId,
+        execute: ExecuteId,
+        outcome: ExecuteOutcome,
+        used: Used,
+        answer: oneshot::Sender<Reason>,
+    },
+    Cancel {
+        conversation: ConversationId,
+        execute: ExecuteId,
+        answer: oneshot::Sender<()>,
+    },
+    Explain {
+        conversation: ConversationId,
+        answer: oneshot::Sender<Option<Explanation>>,
+    },
+    Capacity {
+        answer: oneshot::Sender<Capacity>,
+    },
+    Drain {
+        leave_sandboxes: bool,
+        answer: oneshot::Sender<()>,
+    },
+    /// The provider answered an operation.
+    Reply {
+        op: OpId,
+        reply: Reply,
+    },
+}
