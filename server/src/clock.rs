@@ -12,21 +12,30 @@ use tokio::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InstanceClock {
     began: Instant,
+    began_ms: i64,
 }
 
 impl InstanceClock {
     /// A clock that begins now.
     pub(crate) fn start() -> Self {
-        #[expect(clippy::disallowed_methods, reason = "the real clock enters the server here")]
-        let began = Instant::now();
-        Self { began }
+        // The runtime's clock is the monotonic one, and can be paused by tests.
+        Self { began: Instant::now(), began_ms: wall_clock_ms() }
     }
 
     /// The runtime's instant that corresponds to one of the scheduler's.
     pub(crate) fn instant(&self, at: Time) -> Instant {
-        // Further than a century ahead is never.
-        let century = Duration::from_secs(3_155_760_000);
-        self.began + Duration::from_nanos(at.as_nanos()).min(century)
+        self.began + Duration::from_nanos(at.as_nanos()).min(CENTURY)
+    }
+
+    /// What the wall clock shows at one of the scheduler's instants, milliseconds since 1970. It
+    /// never goes back within an instance.
+    pub(crate) fn wall_clock_at_ms(&self, at: Time) -> i64 {
+        self.began_ms.saturating_add_unsigned(at.as_nanos() / 1_000_000)
+    }
+
+    /// The same, now.
+    pub(crate) fn wall_clock_ms(&self) -> i64 {
+        self.wall_clock_at_ms(self.now())
     }
 }
 
@@ -36,8 +45,10 @@ impl Clock for InstanceClock {
     }
 }
 
-/// Milliseconds since 1970, by the wall clock.
-pub(crate) fn wall_clock_ms() -> i64 {
+/// Further ahead than this is never.
+const CENTURY: Duration = Duration::from_secs(3_155_760_000);
+
+fn wall_clock_ms() -> i64 {
     #[expect(clippy::disallowed_methods, reason = "the real clock enters the server here")]
     let now = SystemTime::now();
     now.duration_since(UNIX_EPOCH)

@@ -3,6 +3,7 @@
 mod clock;
 mod config;
 mod engine;
+mod keys;
 mod provider;
 mod store;
 

@@ -2,119 +2,136 @@
 
 use super::Stopped;
 use super::answers::{Grant, Granted, Unavailable, UnderWay, UnderWays};
-use super::command::{Command, Refused, Settings};
-use super::ledger::{Batch, Binding, Intent, Ledger, LedgerError};
+use super::command::{Command, Refused};
 use super::operations::Hands;
-use super::recovery::Found;
 use super::release::{self, Effect, Pending};
+use super::scribe::{Named, Scribe};
 use super::slots::Slots;
 use super::step::{Outbox, Step};
 use crate::clock::InstanceClock;
-use sandpool_core::{
-    Clock, ConversationId, Driver, Event, EventKind, ExecuteId, Id, Input, Operation, Reason,
-    SandboxId, Scheduler, Span, Time, TurnId, Verb, WhyRejected,
+use crate::store::{
+    ConversationKey, NewConversation, OpenConversation, Recovery, Store, StoreError, Write,
 };
-use sandpool_sim::{Line, What};
-use std::collections::BTreeMap;
+use sandpool_core::{
+    AccountId, Clock, Config, ConversationId, Driver, Event, EventKind, ExecuteId, Id, Input,
+    Operation, Reason, SandboxId, Scheduler, Span, Time, TurnId, Verb, WhyRejected,
+};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use tokio::sync::{mpsc, oneshot};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
-/// Inputs that are handled before what they caused is handed to the ledger.
+/// Inputs that are handled before what they caused is looked at for writing.
 const MOST_IN_A_BATCH: usize = 256;
 
 /// What nothing waits for is written at the latest after this long.
 const LAZY: Span = Span::from_millis(50);
 
-/// What the engine remembers of an open conversation beside the scheduler.
+/// Commits under way at once: while one is synced, the next one gathers.
+const MOST_IN_FLIGHT: usize = 2;
+
+/// The last numbers of an open conversation: they count on from instance to instance.
 #[derive(Clone, Copy, Debug, Default)]
 struct Numbers {
     last_turn: TurnId,
     last_execute: ExecuteId,
-    /// The used sandbox that the ledger has for it.
-    bound: Option<SandboxId>,
 }
 
-pub(super) struct Actor<L, H> {
+pub(super) struct Actor<H> {
     driver: Driver<InstanceClock, Outbox>,
-    ledger: Arc<L>,
+    store: Arc<dyn Store>,
     hands: Arc<H>,
     inbox: mpsc::Receiver<Command>,
     replies: mpsc::WeakSender<Command>,
     pending: mpsc::UnboundedSender<Pending>,
-    releasing: JoinHandle<Result<(), LedgerError>>,
+    releasing: JoinHandle<Result<(), StoreError>>,
+    one_is_safe: Arc<Notify>,
+    in_flight: Arc<AtomicUsize>,
+    scribe: Scribe,
     slots: Slots,
+    last_conversation: u64,
     numbers: Vec<Numbers>,
     under_way: UnderWays,
-    step: Step,
+    events: VecDeque<Event>,
     effects: Vec<Effect>,
-    /// Sandboxes that may exist, by name: when one is gone, the scheduler has forgotten it.
-    names: BTreeMap<SandboxId, Intent>,
     /// When what nothing waits for is written.
     lazy_at: Option<Time>,
     drains: Vec<oneshot::Sender<()>>,
 }
 
-impl<L: Ledger, H: Hands> Actor<L, H> {
+type OpenOnes = Vec<(ConversationKey, AccountId, ConversationId)>;
+
+impl<H: Hands> Actor<H> {
     pub(super) fn new(
-        settings: Settings,
-        found: Found,
-        ledger: Arc<L>,
+        config: Config,
+        recovery: &Recovery,
+        store: Arc<dyn Store>,
         hands: Arc<H>,
         clock: InstanceClock,
         inbox: mpsc::Receiver<Command>,
         replies: mpsc::WeakSender<Command>,
-    ) -> Self {
-        let scheduler = Scheduler::new(settings.config, settings.epoch, clock.now());
+    ) -> (Self, OpenOnes) {
+        let epoch = recovery.epoch + 1;
+        let scribe =
+            Scribe::new(epoch, clock, &config, recovery.last_event, recovery.last_journal);
         let (pending, to_release) = mpsc::unbounded_channel();
-        let releasing =
-            tokio::spawn(release::release(to_release, Arc::clone(&hands), replies.clone()));
+        let (one_is_safe, in_flight) = (Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
+        let releasing = tokio::spawn(release::release(
+            to_release,
+            Arc::clone(&hands),
+            replies.clone(),
+            Arc::clone(&one_is_safe),
+            Arc::clone(&in_flight),
+        ));
+        let scheduler = Scheduler::new(config, epoch, clock.now());
         let mut actor = Self {
             driver: Driver::new(scheduler, clock, Outbox::default()),
-            ledger,
+            store,
             hands,
             inbox,
             replies,
             pending,
             releasing,
+            one_is_safe,
+            in_flight,
+            scribe,
             slots: Slots::default(),
+            last_conversation: recovery.last_conversation,
             numbers: Vec::new(),
             under_way: UnderWays::default(),
-            step: Step::default(),
+            events: VecDeque::new(),
             effects: Vec::new(),
-            names: BTreeMap::new(),
             lazy_at: None,
             drains: Vec::new(),
         };
-        let at = actor.driver.clock().now();
-        actor.step.batch.journal.push(Line { at, what: What::Instance(settings.epoch) });
-        actor.recover(found);
-        actor
+        let open = actor.recover(recovery);
+        (actor, open)
     }
 
-    /// Runs until it has drained and nobody holds a handle any more, or until something could not
-    /// be written.
-    pub(super) async fn run(mut self) -> Result<(), LedgerError> {
+    /// Runs until nobody holds a handle any more, or until something could not be written.
+    pub(super) async fn run(mut self) -> Result<(), StoreError> {
         while self.flush().is_ok() {
             let wake = self.wake_at();
+            let one_is_safe = Arc::clone(&self.one_is_safe);
             tokio::select! {
                 biased;
                 command = self.inbox.recv() => match command {
                     None => break,
                     Some(command) => self.take_batch(command),
                 },
+                () = one_is_safe.notified() => {}
                 () = wait_until(wake) => {}
             }
-            self.driver.timeout(&mut self.step);
-            self.look_at_events();
+            self.timeout();
         }
         // Whatever is still lazy is written before the end.
         let last = self.flush_all();
         drop(self.pending);
-        let released =
-            self.releasing.await.unwrap_or_else(|failed| Err(LedgerError(failed.to_string())));
-        released.and(last.map_err(|Stopped| LedgerError("an earlier commit failed".to_owned())))
+        let released = self.releasing.await;
+        released.unwrap_or(Err(StoreError::Stopped))?;
+        last.map_err(|Stopped| StoreError::Stopped)
     }
 
     fn wake_at(&self) -> Option<Instant> {
@@ -132,45 +149,92 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
     }
 
     fn input(&mut self, input: Input) -> Result<(), Refused> {
-        self.step.rejection = None;
-        self.driver.input(input, &mut self.step);
+        let mut step =
+            Step { scribe: &mut self.scribe, events: &mut self.events, rejection: None };
+        self.driver.input(input, &mut step);
+        let rejection = step.rejection;
         self.look_at_events();
-        match self.step.rejection.take() {
-            None => Ok(()),
-            Some(rejection) => Err(Refused(rejection.why)),
-        }
+        rejection.map_or(Ok(()), |rejection| Err(Refused(rejection.why)))
     }
 
-    /// Tells the scheduler what the store has of earlier instances.
-    fn recover(&mut self, found: Found) {
-        for old in found.conversations {
-            let conversation = self.slots.take(old.number);
-            self.remember(conversation, old.last_turn, old.last_execute);
-            // Neither can be refused: the places are fresh and recovery has not ended.
-            let _ = self.input(Input::OpenConversation { conversation, account: old.account });
-            if let Some(sandbox) = old.sandbox {
-                let _ = self.input(Input::Restore {
-                    conversation,
-                    sandbox: sandbox.name,
-                    provider: sandbox.provider,
-                    class: sandbox.class,
-                    unresolved_execute: sandbox.turn_was_open,
-                });
-                let bound = self.driver.scheduler().conversation(conversation);
-                self.numbers[conversation.index()].bound = bound.and_then(|view| view.sandbox);
-                if self.numbers[conversation.index()].bound.is_none() {
-                    self.step.batch.bindings.push((conversation, None));
-                }
+    fn timeout(&mut self) {
+        let mut step =
+            Step { scribe: &mut self.scribe, events: &mut self.events, rejection: None };
+        self.driver.timeout(&mut step);
+        self.look_at_events();
+    }
+
+    /// Tells the scheduler what the store has of earlier instances. Turns do not survive a
+    /// restart: those that were open are ended.
+    fn recover(&mut self, recovery: &Recovery) -> OpenOnes {
+        let at_ms = self.driver.clock().wall_clock_ms();
+        for execute in &recovery.executes {
+            self.scribe.write(Write::FinishExecute {
+                conversation: execute.conversation,
+                execute: execute.execute,
+                outcome: "unknown".to_owned(),
+                result: "{}".to_owned(),
+                at_ms,
+            });
+        }
+        for turn in &recovery.turns {
+            self.scribe.write(Write::EndTurn {
+                conversation: turn.conversation,
+                turn: turn.turn,
+                reason: "server_restarted".to_owned(),
+                at_ms,
+            });
+        }
+        let had_turn: BTreeMap<u64, ()> =
+            recovery.turns.iter().map(|turn| (turn.conversation, ())).collect();
+        let mut by_number = BTreeMap::new();
+        let mut open = Vec::new();
+        for old in &recovery.conversations {
+            let id = self.reopen(old);
+            by_number.insert(old.number, id);
+            open.push((old.key.clone(), AccountId(old.account), id));
+        }
+        for sandbox in &recovery.sandboxes {
+            let provider =
+                sandbox.provider_id.as_deref().map(|text| self.hands.number_of(text));
+            let class = self.driver.scheduler().config().class_named(&sandbox.class);
+            let whose = sandbox.conversation.and_then(|number| by_number.get(&number).copied());
+            // One that is nobody's, or of a class that is no more, is found by the inventory.
+            let (Some(conversation), Some(class)) = (whose, class) else { continue };
+            let unresolved = had_turn.contains_key(&conversation.sequence());
+            // Neither can be refused: the conversations are fresh, and recovery has not ended.
+            let _ = self.input(Input::Restore {
+                conversation,
+                sandbox: sandbox.name,
+                provider,
+                class,
+                unresolved_execute: unresolved,
+            });
+            let view = self.driver.scheduler().conversation(conversation);
+            if let Some(bound) = view.and_then(|view| view.sandbox) {
+                self.scribe.was_bound(conversation, bound);
             }
         }
         let _ = self.input(Input::Recovered);
+        open
     }
 
-    fn remember(&mut self, id: ConversationId, last_turn: TurnId, last_execute: ExecuteId) {
+    fn reopen(&mut self, old: &OpenConversation) -> ConversationId {
+        let id = self.slots.take(old.number);
+        let turn = TurnId(u32::try_from(old.last_turn).unwrap_or(u32::MAX));
+        let execute = ExecuteId(u32::try_from(old.last_execute).unwrap_or(u32::MAX));
+        self.remember(id, Numbers { last_turn: turn, last_execute: execute });
+        self.scribe.remember(id, old.last_message, old.last_event);
+        let account = AccountId(old.account);
+        let _ = self.input(Input::OpenConversation { conversation: id, account });
+        id
+    }
+
+    fn remember(&mut self, id: ConversationId, numbers: Numbers) {
         if self.numbers.len() <= id.index() {
             self.numbers.resize_with(id.index() + 1, Numbers::default);
         }
-        self.numbers[id.index()] = Numbers { last_turn, last_execute, bound: None };
+        self.numbers[id.index()] = numbers;
     }
 
     fn is_open(&self, id: ConversationId) -> bool {
@@ -179,13 +243,14 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
 
     fn take(&mut self, command: Command) {
         match command {
-            Command::Open { number, account, answer } => {
-                let id = self.slots.take(number);
-                self.remember(id, TurnId(0), ExecuteId(0));
-                if self.input(Input::OpenConversation { conversation: id, account }).is_ok() {
-                    self.effects.push(Effect::Opened(answer, id));
+            Command::Open { key, account, answer } => self.open(key, account, answer),
+            Command::Append { conversation, turn, kind, call, text, answer } => {
+                if self.is_open(conversation) {
+                    let turn = u64::from(turn.0);
+                    let sequence = self.scribe.append(conversation, turn, kind, call, text);
+                    self.effects.push(Effect::Appended(answer, sequence));
                 } else {
-                    self.slots.give_back(id);
+                    let _ = answer.send(Err(Refused(WhyRejected::UnknownConversation)));
                 }
             }
             Command::Close { conversation, cancel, answer } => {
@@ -217,14 +282,15 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
             Command::Acquire { conversation, turn, patience, answer } => {
                 self.acquire(conversation, turn, patience, answer);
             }
-            Command::Finish { conversation, execute, outcome, used, answer } => {
+            Command::Finish { conversation, execute, outcome, used, result, answer } => {
                 // Whoever finishes is not cut off.
-                let running = self.under_way.take(conversation, execute);
-                if running.is_some() {
-                    self.under_way.set(conversation, UnderWay::Ending { execute, answer });
+                if self.under_way.take(conversation, execute).is_some() {
+                    let ending = UnderWay::Ending { execute, result, answer };
+                    self.under_way.set(conversation, ending);
                     let input = Input::FinishExecute { conversation, execute, outcome, used };
                     if self.input(input).is_err() {
-                        self.ended(conversation, execute, Reason::None);
+                        let now = self.driver.clock().now();
+                        self.ended(conversation, execute, Reason::None, now);
                     }
                 } else {
                     // It was cut off before, and its end is told already.
@@ -255,6 +321,26 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
         }
     }
 
+    fn open(
+        &mut self,
+        key: ConversationKey,
+        account: AccountId,
+        answer: oneshot::Sender<ConversationId>,
+    ) {
+        let number = self.last_conversation + 1;
+        let id = self.slots.take(number);
+        if account.0 >= sandpool_core::MAX_ACCOUNTS {
+            self.slots.give_back(id);
+            return; // The caller sees that nobody answers; accounts are made by the store.
+        }
+        self.last_conversation = number;
+        self.remember(id, Numbers::default());
+        let opened_ms = self.driver.clock().wall_clock_ms();
+        self.scribe.open(id, NewConversation { number, key, account: account.0, opened_ms });
+        let _ = self.input(Input::OpenConversation { conversation: id, account });
+        self.effects.push(Effect::Opened(answer, id));
+    }
+
     fn acquire(
         &mut self,
         conversation: ConversationId,
@@ -262,17 +348,18 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
         patience: Option<Span>,
         answer: oneshot::Sender<Result<Granted, Refused>>,
     ) {
-        if !self.is_open(conversation) {
-            drop(answer.send(Err(Refused(WhyRejected::UnknownConversation))));
+        let why = if !self.is_open(conversation) {
+            Some(WhyRejected::UnknownConversation)
+        } else if self.under_way.is_busy(conversation) {
+            Some(WhyRejected::ExecuteInProgress)
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            let _ = answer.send(Err(Refused(why)));
             return;
         }
-        let numbers = &mut self.numbers[conversation.index()];
-        let execute = ExecuteId(numbers.last_execute.0 + 1);
-        let busy = self.under_way.is_busy(conversation);
-        if busy {
-            drop(answer.send(Err(Refused(WhyRejected::ExecuteInProgress))));
-            return;
-        }
+        let execute = ExecuteId(self.numbers[conversation.index()].last_execute.0 + 1);
         self.under_way.set(conversation, UnderWay::Waiting { execute, answer });
         let input = Input::StartExecute { conversation, turn, execute, patience };
         match self.input(input) {
@@ -287,15 +374,20 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
         }
     }
 
-    /// Draws the consequences of what the scheduler has said since the last look.
+    /// Draws the consequences of what the scheduler has just said.
     fn look_at_events(&mut self) {
         let mut files_lost = None;
-        while let Some(event) = self.step.batch.events.get(self.step.looked_at).copied() {
-            self.step.looked_at += 1;
+        while let Some(event) = self.events.pop_front() {
             if event.kind == EventKind::SandboxReplaced {
                 files_lost = event.conversation.map(|id| (id, event.reason));
             }
-            self.look_at(&event, files_lost);
+            let is_bound = event
+                .conversation
+                .zip(event.sandbox)
+                .is_some_and(|(id, sandbox)| self.scribe.is_bound(id, sandbox));
+            let sandbox = event.sandbox.and_then(|id| self.named(id));
+            self.scribe.event(&event, sandbox.as_ref());
+            self.look_at(&event, sandbox, is_bound, files_lost);
         }
         let operations = std::mem::take(&mut self.driver.provider_mut().operations);
         for operation in operations {
@@ -303,21 +395,33 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
         }
     }
 
+    fn named(&self, id: SandboxId) -> Option<Named> {
+        let view = self.driver.scheduler().sandbox(id)?;
+        let provider_id = view.provider.and_then(|provider| self.hands.text_of(provider));
+        Some(Named { view, provider_id })
+    }
+
     fn operation(&mut self, operation: Operation) {
         if operation.verb == Verb::Create {
             self.effects.push(Effect::Operation(operation));
         } else {
-            // It changes nothing that the ledger does not know already.
+            // It makes nothing of which the store does not know.
             release::carry_out(Effect::Operation(operation), &self.hands, &self.replies);
         }
     }
 
-    fn look_at(&mut self, event: &Event, files_lost: Option<(ConversationId, Reason)>) {
+    fn look_at(
+        &mut self,
+        event: &Event,
+        sandbox: Option<Named>,
+        is_bound: bool,
+        files_lost: Option<(ConversationId, Reason)>,
+    ) {
         match event.kind {
             EventKind::SandboxBusy if event.execute != ExecuteId(0) => {
-                if let (Some(id), Some(sandbox)) = (event.conversation, event.sandbox) {
+                if let (Some(id), Some(sandbox)) = (event.conversation, sandbox) {
                     let lost = files_lost.filter(|&(whose, _)| whose == id);
-                    self.go(id, event, sandbox, lost.map(|(_, reason)| reason));
+                    self.go(id, event, &sandbox, !is_bound, lost.map(|(_, reason)| reason));
                 }
             }
             EventKind::SandboxUnavailable => {
@@ -335,29 +439,11 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
             }
             EventKind::ExecuteEnded => {
                 if let Some(id) = event.conversation {
-                    self.ended(id, event.execute, event.reason);
+                    self.ended(id, event.execute, event.reason, event.at);
                 }
-            }
-            EventKind::SandboxStarting | EventKind::OrphanFound => self.may_exist(event),
-            EventKind::SandboxDied | EventKind::SandboxDestroying => {
-                self.may_exist(event);
-                if let Some(id) = event.conversation {
-                    self.unbound(id, event.sandbox);
-                }
-            }
-            EventKind::SandboxDeleted => {
-                let gone = event.sandbox.and_then(|sandbox| self.names.remove(&sandbox));
-                self.step.batch.settled.extend(gone);
             }
             EventKind::Drained => self.answer_drains(),
             _ => {}
-        }
-    }
-
-    /// Notes a sandbox's name, for the moment in which it is confirmed gone.
-    fn may_exist(&mut self, event: &Event) {
-        if let Some(view) = event.sandbox.and_then(|id| self.driver.scheduler().sandbox(id)) {
-            self.names.insert(view.id, Intent { name: view.name, class: view.class });
         }
     }
 
@@ -366,16 +452,10 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
         &mut self,
         id: ConversationId,
         event: &Event,
-        sandbox: SandboxId,
+        sandbox: &Named,
+        is_first_use: bool,
         files_lost: Option<Reason>,
     ) {
-        let Some(view) = self.driver.scheduler().sandbox(sandbox) else { return };
-        let is_first_use = self.numbers[id.index()].bound != Some(sandbox);
-        if is_first_use {
-            self.numbers[id.index()].bound = Some(sandbox);
-            let binding = Binding { name: view.name, class: view.class, provider: view.provider };
-            self.step.batch.bindings.push((id, Some(binding)));
-        }
         let Some(UnderWay::Waiting { execute, answer }) = self.under_way.take(id, event.execute)
         else {
             return;
@@ -384,9 +464,9 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
         self.under_way.set(id, UnderWay::Running { execute, cut_off });
         let grant = Grant {
             execute,
-            name: view.name,
-            provider: view.provider.expect("a sandbox that is used was created"),
-            class: view.class,
+            name: sandbox.view.name,
+            provider: sandbox.view.provider.expect("a sandbox that is used was created"),
+            class: sandbox.view.class,
             waited: event.span,
             files_lost,
             cut_off: on_cut_off,
@@ -400,38 +480,30 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
     }
 
     /// An execute is over: its end is told to who finished it, or cuts off who is still at it.
-    fn ended(&mut self, id: ConversationId, execute: ExecuteId, reason: Reason) {
-        match self.under_way.take(id, execute) {
-            Some(UnderWay::Ending { answer, .. }) => {
+    fn ended(&mut self, id: ConversationId, execute: ExecuteId, reason: Reason, at: Time) {
+        let result = match self.under_way.take(id, execute) {
+            Some(UnderWay::Ending { answer, result, .. }) => {
                 self.effects.push(Effect::Ended(answer, reason));
+                result
             }
-            // Nobody listens any more: nobody needs to be cut off.
             Some(UnderWay::Running { cut_off, .. }) => {
+                // Nobody may listen any more; then nobody needs to be cut off.
                 let _ = cut_off.send(reason);
+                "{}".to_owned()
             }
-            Some(UnderWay::Waiting { .. }) | None => {}
-        }
+            Some(UnderWay::Waiting { .. }) | None => return,
+        };
+        self.scribe.finish_execute(id, execute, reason.name(), result, at);
     }
 
-    fn unbound(&mut self, id: ConversationId, sandbox: Option<SandboxId>) {
-        if let Some(numbers) = self.numbers.get_mut(id.index())
-            && numbers.bound.is_some()
-            && numbers.bound == sandbox
-        {
-            numbers.bound = None;
-            self.step.batch.bindings.push((id, None));
-        }
-    }
-
-    /// When asking again makes sense: when somebody's lease has likely ended.
+    /// When asking again makes sense.
     fn retry_after(&self, reason: Reason) -> Option<Span> {
         let config = self.driver.scheduler().config();
+        let second = Span::from_secs(1);
         match reason {
-            Reason::Full | Reason::QueueTooLong => {
-                Some(config.reclaim_idle.max(Span::from_secs(1)))
-            }
+            Reason::Full | Reason::QueueTooLong => Some(config.reclaim_idle.max(second)),
             Reason::CouldNotStart | Reason::ProviderFull | Reason::Recovery => {
-                Some(config.retry_base.max(Span::from_secs(1)))
+                Some(config.retry_base.max(second))
             }
             _ => None,
         }
@@ -444,34 +516,38 @@ impl<L: Ledger, H: Hands> Actor<L, H> {
         }
     }
 
-    /// Hands over what must be durable soon, with what follows from it.
+    /// Hands over what must be safe soon, with what follows from it. While enough commits are
+    /// under way, it gathers.
     fn flush(&mut self) -> Result<(), Stopped> {
-        let now = self.driver.clock().now();
-        if self.step.batch.is_empty() && self.effects.is_empty() {
-            self.lazy_at = None;
-            return self.still_releasing();
+        if self.pending.is_closed() {
+            return Err(Stopped);
         }
-        let is_urgent = !self.effects.is_empty() || self.step.batch.must_be_durable();
+        if self.scribe.is_empty() && self.effects.is_empty() {
+            self.lazy_at = None;
+            return Ok(());
+        }
+        let now = self.driver.clock().now();
+        let is_urgent = !self.effects.is_empty() || self.scribe.is_urgent();
         let lazy_at = *self.lazy_at.get_or_insert(now.plus(LAZY));
-        if is_urgent || now >= lazy_at { self.flush_all() } else { self.still_releasing() }
-    }
-
-    fn still_releasing(&self) -> Result<(), Stopped> {
-        if self.pending.is_closed() { Err(Stopped) } else { Ok(()) }
+        if !is_urgent && now < lazy_at {
+            return Ok(());
+        }
+        if self.in_flight.load(Ordering::Acquire) >= MOST_IN_FLIGHT {
+            self.lazy_at = None; // The next one that is safe wakes us.
+            return Ok(());
+        }
+        self.flush_all()
     }
 
     fn flush_all(&mut self) -> Result<(), Stopped> {
         self.lazy_at = None;
-        let batch: Batch = std::mem::take(&mut self.step.batch);
-        self.step.looked_at = 0;
         let effects = std::mem::take(&mut self.effects);
-        if batch.is_empty() && effects.is_empty() {
-            return self.still_releasing();
+        if self.scribe.is_empty() && effects.is_empty() {
+            return Ok(());
         }
-        let commit = (!batch.is_empty()).then(|| {
-            let commit: std::pin::Pin<Box<dyn Future<Output = Result<(), LedgerError>> + Send>> =
-                Box::pin(self.ledger.commit(batch));
-            commit
+        let commit = (!self.scribe.is_empty()).then(|| {
+            self.in_flight.fetch_add(1, Ordering::AcqRel);
+            self.store.commit(self.scribe.take())
         });
         self.pending.send(Pending { commit, effects }).map_err(|_| Stopped)
     }

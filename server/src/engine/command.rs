@@ -1,20 +1,12 @@
 //! What can be asked of the engine.
 
 use super::answers::Granted;
+use crate::store::{ConversationKey, MessageKind};
 use sandpool_core::{
-    AccountId, Capacity, ClassId, Config, ConversationId, ExecuteId, ExecuteOutcome, Explanation,
+    AccountId, Capacity, ClassId, ConversationId, ExecuteId, ExecuteOutcome, Explanation,
     OpId, Reason, Reply, Span, TurnId, Used, WhyRejected,
 };
 use tokio::sync::oneshot;
-
-/// What the engine is started with.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// The policy and the classes.
-    pub(crate) config: Config,
-    /// Counts the instances of this pool; durable, never reused.
-    pub(crate) epoch: u32,
-}
 
 /// A request that made no sense and changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,9 +17,17 @@ pub(crate) struct Refused(pub(crate) WhyRejected);
 #[derive(Debug)]
 pub(super) enum Command {
     Open {
-        number: u64,
+        key: ConversationKey,
         account: AccountId,
         answer: oneshot::Sender<ConversationId>,
+    },
+    Append {
+        conversation: ConversationId,
+        turn: TurnId,
+        kind: MessageKind,
+        call: Option<String>,
+        text: String,
+        answer: oneshot::Sender<Result<u64, Refused>>,
     },
     Close {
         conversation: ConversationId,
@@ -57,6 +57,7 @@ pub(super) enum Command {
         execute: ExecuteId,
         outcome: ExecuteOutcome,
         used: Used,
+        result: String,
         answer: oneshot::Sender<Reason>,
     },
     Cancel {

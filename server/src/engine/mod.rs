@@ -2,38 +2,36 @@
 //! it, in one order; what it says is made durable where that matters, and then carried out.
 //!
 //! ```text
-//! HTTP handlers ─┐                      ┌─> ledger (one commit a batch)
-//! provider       ├─> commands ─> actor ─┤        │ durable
+//! HTTP handlers ─┐                      ┌─> store (one commit a batch)
+//! provider       ├─> commands ─> actor ─┤        │ safe
 //! deadlines     ─┘   (one queue)        └─> release: operations to the provider, answers to callers
 //! ```
 //!
-//! The actor never waits for the disk: it hands a batch to the ledger and goes on. What depends on
+//! The actor never waits for the disk: it hands a batch to the store and goes on. What depends on
 //! the batch is released in order as its commit is confirmed. If a commit fails, nothing after it
 //! is released and the engine stops: an answer that could be lost is never given.
 
 mod actor;
 mod answers;
 mod command;
-mod ledger;
 mod operations;
-mod recovery;
 mod release;
+mod scribe;
 mod slots;
 mod step;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use answers::{Grant, Granted, Unavailable};
-pub(crate) use command::{Refused, Settings};
-pub(crate) use ledger::{Batch, Binding, Intent, Ledger, LedgerError};
+pub(crate) use command::Refused;
 pub(crate) use operations::Hands;
-pub(crate) use recovery::{Found, FoundConversation, FoundSandbox};
 
 use crate::clock::InstanceClock;
+use crate::store::{ConversationKey, MessageKind, Recovery, Store, StoreError};
 use command::Command;
 use sandpool_core::{
-    AccountId, Capacity, ClassId, ConversationId, ExecuteId, ExecuteOutcome, Explanation, Reason,
-    Span, TurnId, Used,
+    AccountId, Capacity, ClassId, Config, ConversationId, ExecuteId, ExecuteOutcome, Explanation,
+    Reason, Span, TurnId, Used,
 };
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -46,6 +44,15 @@ const COMMANDS: usize = 4_096;
 #[error("the engine has stopped")]
 pub(crate) struct Stopped;
 
+/// An engine that runs.
+pub(crate) struct Started {
+    pub(crate) engine: Engine,
+    /// The conversations that were open.
+    pub(crate) open: Vec<(ConversationKey, AccountId, ConversationId)>,
+    /// Ends when every handle is gone, or with what could not be written.
+    pub(crate) running: tokio::task::JoinHandle<Result<(), StoreError>>,
+}
+
 /// A handle on the running engine. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
@@ -53,18 +60,20 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Starts the engine with what the store has found of earlier instances.
-    pub(crate) fn start<L: Ledger, H: Hands>(
-        settings: Settings,
-        found: Found,
-        ledger: Arc<L>,
+    /// Starts the engine with what the store has of earlier instances. Gives the open
+    /// conversations under the scheduler's ids.
+    pub(crate) fn start<H: Hands>(
+        config: Config,
+        recovery: &Recovery,
+        store: Arc<dyn Store>,
         hands: Arc<H>,
         clock: InstanceClock,
-    ) -> (Self, tokio::task::JoinHandle<Result<(), LedgerError>>) {
+    ) -> Started {
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let replies = commands.downgrade();
-        let actor = actor::Actor::new(settings, found, ledger, hands, clock, inbox, replies);
-        (Self { commands }, tokio::spawn(actor.run()))
+        let (actor, open) =
+            actor::Actor::new(config, recovery, store, hands, clock, inbox, replies);
+        Started { engine: Self { commands }, open, running: tokio::spawn(actor.run()) }
     }
 
     async fn ask<T>(
@@ -76,14 +85,25 @@ impl Engine {
         answered.await.map_err(|_| Stopped)
     }
 
-    /// A conversation of the account exists from now on. `number` is the store's own, unique for
-    /// ever.
+    /// A conversation of the account exists from now on. Answered when it is safe.
     pub(crate) async fn open(
         &self,
-        number: u64,
+        key: ConversationKey,
         account: AccountId,
     ) -> Result<ConversationId, Stopped> {
-        self.ask(|answer| Command::Open { number, account, answer }).await
+        self.ask(|answer| Command::Open { key, account, answer }).await
+    }
+
+    /// Adds a message and gives its sequence. Answered when it is safe.
+    pub(crate) async fn append(
+        &self,
+        conversation: ConversationId,
+        turn: TurnId,
+        kind: MessageKind,
+        call: Option<String>,
+        text: String,
+    ) -> Result<Result<u64, Refused>, Stopped> {
+        self.ask(|answer| Command::Append { conversation, turn, kind, call, text, answer }).await
     }
 
     /// The conversation is over.
@@ -95,7 +115,7 @@ impl Engine {
         self.ask(|answer| Command::Close { conversation, cancel, answer }).await
     }
 
-    /// Begins a turn. Answered when it is durable.
+    /// Begins a turn. Answered when it is safe.
     pub(crate) async fn begin_turn(
         &self,
         conversation: ConversationId,
@@ -105,7 +125,7 @@ impl Engine {
         self.ask(|answer| Command::BeginTurn { conversation, class, likely_percent, answer }).await
     }
 
-    /// Ends a turn. Answered when it is durable.
+    /// Ends a turn. Answered when it is safe.
     pub(crate) async fn end_turn(
         &self,
         conversation: ConversationId,
@@ -125,7 +145,7 @@ impl Engine {
         self.ask(|answer| Command::Acquire { conversation, turn, patience, answer }).await
     }
 
-    /// What was granted has been used. Answered when it is durable, with how it ended in the
+    /// What was granted has been used; `result` (JSON) is kept with it. Answered when it is safe, with how it ended in the
     /// scheduler's eyes: an outcome in doubt is decided by a probe first.
     pub(crate) async fn finish(
         &self,
@@ -133,8 +153,10 @@ impl Engine {
         execute: ExecuteId,
         outcome: ExecuteOutcome,
         used: Used,
+        result: String,
     ) -> Result<Reason, Stopped> {
-        self.ask(|answer| Command::Finish { conversation, execute, outcome, used, answer }).await
+        self.ask(|answer| Command::Finish { conversation, execute, outcome, used, result, answer })
+            .await
     }
 
     /// The caller does not want the execute any more.

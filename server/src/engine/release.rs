@@ -2,13 +2,12 @@
 
 use super::answers::Granted;
 use super::command::{Command, Refused};
-use super::ledger::LedgerError;
 use super::operations::{self, Hands};
+use crate::store::{Committing, StoreError};
 use sandpool_core::{ConversationId, Operation, Reason, TurnId};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use tokio::sync::{mpsc, oneshot};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 /// Something that follows from a batch.
 #[derive(Debug)]
@@ -20,13 +19,14 @@ pub(super) enum Effect {
     Began(oneshot::Sender<Result<TurnId, Refused>>, TurnId),
     Done(oneshot::Sender<Result<(), Refused>>),
     Heard(oneshot::Sender<()>),
+    Appended(oneshot::Sender<Result<u64, Refused>>, u64),
     Ended(oneshot::Sender<Reason>, Reason),
     Granted(oneshot::Sender<Result<Granted, Refused>>, Granted),
 }
 
-/// A commit under way, if there was anything to commit, and what follows from it.
+/// A commit under way, and what follows from it.
 pub(super) struct Pending {
-    pub(super) commit: Option<Pin<Box<dyn Future<Output = Result<(), LedgerError>> + Send>>>,
+    pub(super) commit: Option<Committing>,
     pub(super) effects: Vec<Effect>,
 }
 
@@ -35,10 +35,14 @@ pub(super) async fn release<H: Hands>(
     mut pending: mpsc::UnboundedReceiver<Pending>,
     hands: Arc<H>,
     replies: mpsc::WeakSender<Command>,
-) -> Result<(), LedgerError> {
+    one_is_safe: Arc<Notify>,
+    in_flight: Arc<AtomicUsize>,
+) -> Result<(), StoreError> {
     while let Some(next) = pending.recv().await {
         if let Some(commit) = next.commit {
             commit.await?;
+            in_flight.fetch_sub(1, Ordering::AcqRel);
+            one_is_safe.notify_one();
         }
         for effect in next.effects {
             carry_out(effect, &hands, &replies);
@@ -65,6 +69,9 @@ pub(super) fn carry_out<H: Hands>(
         }
         Effect::Done(answer) => {
             let _ = answer.send(Ok(()));
+        }
+        Effect::Appended(answer, sequence) => {
+            let _ = answer.send(Ok(sequence));
         }
         Effect::Heard(answer) => {
             let _ = answer.send(());

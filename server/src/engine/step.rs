@@ -1,44 +1,39 @@
-//! Gathers what the scheduler says while a batch of inputs is handled.
+//! Gathers what the scheduler says while one input is handled.
 
-use super::ledger::{Batch, Intent};
+use super::scribe::Scribe;
 use sandpool_core::{Event, Input, Observer, Operation, Provider, Rejection, Time};
-use sandpool_sim::{Line, What};
+use sandpool_sim::What;
+use std::collections::VecDeque;
 
-/// What one batch has caused so far.
-#[derive(Debug, Default)]
-pub(super) struct Step {
-    pub(super) batch: Batch,
-    /// Where the events begin that nobody has looked at yet.
-    pub(super) looked_at: usize,
-    /// Why the last input was turned down, if it was.
+/// Hears one step: what goes in is journalled at once, what comes out is looked at afterwards.
+pub(super) struct Step<'a> {
+    pub(super) scribe: &'a mut Scribe,
+    pub(super) events: &'a mut VecDeque<Event>,
+    /// Why the input was turned down, if it was.
     pub(super) rejection: Option<Rejection>,
 }
 
-impl Observer for Step {
+impl Observer for Step<'_> {
     fn input(&mut self, now: Time, input: &Input) {
-        self.rejection = None;
-        self.batch.journal.push(Line { at: now, what: What::Input(input.clone()) });
+        self.scribe.journal(now, &What::Input(input.clone()));
     }
 
     fn timeout(&mut self, now: Time) {
-        self.batch.journal.push(Line { at: now, what: What::Timeout });
+        self.scribe.journal(now, &What::Timeout);
     }
 
     fn event(&mut self, event: &Event) {
-        self.batch.events.push(*event);
-    }
-
-    fn operation(&mut self, _: Time, operation: &Operation) {
-        self.batch.intents.extend(Intent::of(operation));
+        self.events.push_back(*event);
     }
 
     fn rejection(&mut self, now: Time, rejection: &Rejection) {
         self.rejection = Some(*rejection);
-        self.batch.journal.push(Line { at: now, what: What::Rejection(*rejection) });
+        self.scribe.journal(now, &What::Rejection(*rejection));
     }
 }
 
-/// Takes the scheduler's operations; they are carried out when their batch is durable.
+/// Takes the scheduler's operations; a create is carried out only when it is safe that the sandbox
+/// may exist.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     pub(super) operations: Vec<Operation>,
