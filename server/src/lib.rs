@@ -10,3 +10,11 @@ mod store;
 pub use config::{
     DaytonaSettings, HistorySettings, HttpSettings, Settings, SettingsError, StoreSettings,
 };
+pub use keys::{ApiKey, AuthError, KeyHash, authenticate, redact_keys};
+pub use store::{
+    Account, ApiKeyRecord, Batch, Committing, Conversation, ConversationKey, ConversationPage,
+    EventRecord, ExecuteRecord, IdempotencyRecord, IdempotencyStatus, Intent, JournalLine,
+    KeyUnavailable, MAX_PAGE, Message, MessageKind, MessageRange, NewApiKey, NewConversation,
+    NewIdempotent, OpenConversation, OpenExecute, OpenTurn, Order, Receipt, Recovery, SandboxRef,
+    SqliteOptions, SqliteStore, Store, StoreError, TurnRecord, Write,
+};

@@ -1,6 +1,5 @@
 //! The task that owns the scheduler.
 
-use super::Stopped;
 use super::answers::{Grant, Granted, Unavailable, UnderWay, UnderWays};
 use super::command::{Command, Refused};
 use super::operations::Hands;
@@ -8,9 +7,10 @@ use super::release::{self, Effect, Pending};
 use super::scribe::{Named, Scribe};
 use super::slots::Slots;
 use super::step::{Outbox, Step};
+use super::{Commit, Stopped};
 use crate::clock::InstanceClock;
 use crate::store::{
-    ConversationKey, NewConversation, OpenConversation, Recovery, Store, StoreError, Write,
+    ConversationKey, NewConversation, OpenConversation, Recovery, StoreError, Write,
 };
 use sandpool_core::{
     AccountId, Clock, Config, ConversationId, Driver, Event, EventKind, ExecuteId, Id, Input,
@@ -41,7 +41,7 @@ struct Numbers {
 
 pub(super) struct Actor<H> {
     driver: Driver<InstanceClock, Outbox>,
-    store: Arc<dyn Store>,
+    commit: Commit,
     hands: Arc<H>,
     inbox: mpsc::Receiver<Command>,
     replies: mpsc::WeakSender<Command>,
@@ -67,15 +67,14 @@ impl<H: Hands> Actor<H> {
     pub(super) fn new(
         config: Config,
         recovery: &Recovery,
-        store: Arc<dyn Store>,
+        commit: Commit,
         hands: Arc<H>,
         clock: InstanceClock,
         inbox: mpsc::Receiver<Command>,
         replies: mpsc::WeakSender<Command>,
     ) -> (Self, OpenOnes) {
         let epoch = recovery.epoch + 1;
-        let scribe =
-            Scribe::new(epoch, clock, &config, recovery.last_event, recovery.last_journal);
+        let scribe = Scribe::new(epoch, clock, &config, recovery.last_event, recovery.last_journal);
         let (pending, to_release) = mpsc::unbounded_channel();
         let (one_is_safe, in_flight) = (Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
         let releasing = tokio::spawn(release::release(
@@ -88,7 +87,7 @@ impl<H: Hands> Actor<H> {
         let scheduler = Scheduler::new(config, epoch, clock.now());
         let mut actor = Self {
             driver: Driver::new(scheduler, clock, Outbox::default()),
-            store,
+            commit,
             hands,
             inbox,
             replies,
@@ -149,8 +148,7 @@ impl<H: Hands> Actor<H> {
     }
 
     fn input(&mut self, input: Input) -> Result<(), Refused> {
-        let mut step =
-            Step { scribe: &mut self.scribe, events: &mut self.events, rejection: None };
+        let mut step = Step { scribe: &mut self.scribe, events: &mut self.events, rejection: None };
         self.driver.input(input, &mut step);
         let rejection = step.rejection;
         self.look_at_events();
@@ -158,8 +156,7 @@ impl<H: Hands> Actor<H> {
     }
 
     fn timeout(&mut self) {
-        let mut step =
-            Step { scribe: &mut self.scribe, events: &mut self.events, rejection: None };
+        let mut step = Step { scribe: &mut self.scribe, events: &mut self.events, rejection: None };
         self.driver.timeout(&mut step);
         self.look_at_events();
     }
@@ -195,8 +192,7 @@ impl<H: Hands> Actor<H> {
             open.push((old.key.clone(), AccountId(old.account), id));
         }
         for sandbox in &recovery.sandboxes {
-            let provider =
-                sandbox.provider_id.as_deref().map(|text| self.hands.number_of(text));
+            let provider = sandbox.provider_id.as_deref().map(|text| self.hands.number_of(text));
             let class = self.driver.scheduler().config().class_named(&sandbox.class);
             let whose = sandbox.conversation.and_then(|number| by_number.get(&number).copied());
             // One that is nobody's, or of a class that is no more, is found by the inventory.
@@ -547,7 +543,7 @@ impl<H: Hands> Actor<H> {
         }
         let commit = (!self.scribe.is_empty()).then(|| {
             self.in_flight.fetch_add(1, Ordering::AcqRel);
-            self.store.commit(self.scribe.take())
+            (self.commit)(self.scribe.take())
         });
         self.pending.send(Pending { commit, effects }).map_err(|_| Stopped)
     }

@@ -59,7 +59,11 @@ pub(super) enum UnderWay {
         cut_off: oneshot::Sender<Reason>,
     },
     /// Finished, and perhaps in doubt: its sandbox is being probed.
-    Ending { execute: ExecuteId, result: String, answer: oneshot::Sender<Reason> },
+    Ending {
+        execute: ExecuteId,
+        result: String,
+        answer: oneshot::Sender<Reason>,
+    },
 }
 
 /// The executes under way, by conversation: at most one each.

@@ -27,7 +27,7 @@ pub(crate) use command::Refused;
 pub(crate) use operations::Hands;
 
 use crate::clock::InstanceClock;
-use crate::store::{ConversationKey, MessageKind, Recovery, Store, StoreError};
+use crate::store::{Batch, Committing, ConversationKey, MessageKind, Recovery, StoreError};
 use command::Command;
 use sandpool_core::{
     AccountId, Capacity, ClassId, Config, ConversationId, ExecuteId, ExecuteOutcome, Explanation,
@@ -43,6 +43,9 @@ const COMMANDS: usize = 4_096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the engine has stopped")]
 pub(crate) struct Stopped;
+
+/// Hands a batch to the store, in order: all of a store that the engine needs once it runs.
+pub(crate) type Commit = Box<dyn Fn(Batch) -> Committing + Send + Sync>;
 
 /// An engine that runs.
 pub(crate) struct Started {
@@ -65,14 +68,14 @@ impl Engine {
     pub(crate) fn start<H: Hands>(
         config: Config,
         recovery: &Recovery,
-        store: Arc<dyn Store>,
+        commit: Commit,
         hands: Arc<H>,
         clock: InstanceClock,
     ) -> Started {
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let replies = commands.downgrade();
         let (actor, open) =
-            actor::Actor::new(config, recovery, store, hands, clock, inbox, replies);
+            actor::Actor::new(config, recovery, commit, hands, clock, inbox, replies);
         Started { engine: Self { commands }, open, running: tokio::spawn(actor.run()) }
     }
 

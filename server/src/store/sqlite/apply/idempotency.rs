@@ -1,0 +1,45 @@
+//! Idempotency records.
+
+use super::Writing;
+use crate::store::StoreError;
+use crate::store::types::NewIdempotent;
+use rusqlite::params;
+
+/// Two requests under one key: the second is refused with `Exists`, whichever was first.
+pub(super) fn begin(c: &Writing<'_>, new: &NewIdempotent) -> Result<(), StoreError> {
+    c.one(
+        "INSERT INTO idempotency (account, key, request_hash, expires_ms) \
+         VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (account, key) DO UPDATE SET request_hash = excluded.request_hash, \
+         status = NULL, body = NULL, expires_ms = excluded.expires_ms WHERE expires_ms <= ?5",
+        params![new.account, new.key, new.request_hash, new.expires_ms, new.began_ms],
+        || StoreError::Exists { what: "the idempotency key" },
+    )
+}
+
+pub(super) fn finish(
+    c: &Writing<'_>,
+    account: u32,
+    key: &str,
+    status: u16,
+    body: &[u8],
+) -> Result<(), StoreError> {
+    c.one(
+        "UPDATE idempotency SET status = ?3, body = ?4 \
+         WHERE account = ?1 AND key = ?2 AND status IS NULL",
+        params![account, key, status, body],
+        || StoreError::Conflict { what: "no request is under way under the idempotency key" },
+    )
+}
+
+pub(super) fn forget(c: &Writing<'_>, account: u32, key: &str) -> Result<(), StoreError> {
+    c.one("DELETE FROM idempotency WHERE account = ?1 AND key = ?2", params![account, key], || {
+        StoreError::NotFound
+    })
+}
+
+pub(super) fn expire(c: &Writing<'_>, by_ms: i64) -> Result<(), StoreError> {
+    let broken = StoreError::Conflict { what: "the write breaks a rule of the store" };
+    c.run_unless(broken, "DELETE FROM idempotency WHERE expires_ms <= ?1", [by_ms])?;
+    Ok(())
+}
