@@ -30,7 +30,8 @@ mod tests {
         let text = format!("begin{}end", "x".repeat(1_000));
         let short = shorten(&text, 100);
         assert!(short.starts_with("beginxxx") && short.ends_with("xxxend"), "{short}");
-        assert_eq!(short.len(), 100);
+        // The note's number may have fewer digits than the room that was kept for it.
+        assert!((95..=100).contains(&short.len()), "{}", short.len());
         let note = short.split("... ").nth(1).unwrap();
         let left_out: usize = note.split(' ').next().unwrap().parse().unwrap();
         let kept = short.len() - super::note(left_out).len();

@@ -119,11 +119,11 @@ pub enum Write {
         /// When.
         at_ms: i64,
     },
-    /// Adds an event. One of a conversation belongs to the conversation's account.
+    /// Adds an event.
     AppendEvent(EventRecord),
     /// Adds a line to the journal of inputs.
     AppendJournal(JournalLine),
-    /// Keeps a sandbox reference in place of the one of that name.
+    /// Keeps a sandbox reference in place of the one of that name. A deleted one is removed instead.
     PutSandbox(SandboxRef),
     /// The sandbox is confirmed gone; nothing changes if it is not kept.
     RemoveSandbox {

@@ -1,9 +1,4 @@
-//! The embedded store: one SQLite file, one thread that writes, a few connections that read.
-//!
-//! The writer takes every batch that waits into one transaction and so into one sync of the disk
-//! (a group commit); each caller is answered once the sync of its own batch is done. The file is
-//! in WAL mode with `synchronous = FULL`, so that readers never wait for the writer and an
-//! answered batch outlives a power cut.
+//! The embedded store: one SQLite file, one writer, a few readers.
 
 mod apply;
 mod counters;
@@ -15,9 +10,6 @@ mod read;
 mod readers;
 mod writer;
 
-use self::counters::Counters;
-use self::readers::Readers;
-use self::writer::{Job, Writer};
 use super::types::{
     ApiKeyRecord, Conversation, ConversationKey, ConversationPage, EventRecord, ExecuteRecord,
     IdempotencyRecord, JournalLine, Message, MessageRange, Recovery, TurnRecord,
@@ -25,90 +17,72 @@ use super::types::{
 use super::{Batch, Committing, Store, StoreError};
 use crate::keys::KeyHash;
 use async_trait::async_trait;
-use std::path::PathBuf;
+use readers::Readers;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::thread::JoinHandle;
+use writer::Writer;
 
-/// How the embedded store is opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How the file is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqliteOptions {
-    /// The database; made if it is not there. Its folder must be. SQLite keeps `-wal` and `-shm`
-    /// beside it, the store a `.lock`.
-    pub path: PathBuf,
-    /// How many reads may run at the same time, 1 to 64.
+    /// Reads at the same time, 1 to 64.
     pub readers: usize,
-    /// How many batches may wait for the disk before [`StoreError::Overloaded`], at least 1.
-    pub max_waiting_batches: usize,
-    /// The most that the database itself may grow to; none for no limit but the disk's.
+    /// Batches that may wait for the disk; more are answered [`StoreError::Overloaded`]. 1 or more.
+    pub queue: usize,
+    /// The largest that the database may grow, bytes, without its log; none for no limit but the
+    /// disk.
     pub max_file_bytes: Option<u64>,
 }
 
-impl SqliteOptions {
-    /// Four readers, 16,384 waiting batches, no limit to the file.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), readers: 4, max_waiting_batches: 16_384, max_file_bytes: None }
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { readers: 4, queue: 65_536, max_file_bytes: None }
     }
 }
 
-/// The embedded store. Dropping it first writes what waits, and only then gives up the file.
+/// A store in one SQLite file. Nobody else can open the file while this lives.
 #[derive(Debug)]
 pub struct SqliteStore {
-    jobs: Option<SyncSender<Job>>,
-    writer: Option<JoinHandle<()>>,
-    readers: Readers,
+    // The writer ends first, so that the lock outlives what it wrote.
+    writer: Writer,
+    readers: Arc<Readers>,
 }
 
 impl SqliteStore {
-    /// Opens the file, or makes it, and brings it to this program's format. Blocks.
+    /// Opens the file, makes it if it is not there, and brings an older format to this one's.
+    /// Blocks on the disk.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] if another server has it, [`StoreError::NotAStore`],
-    /// [`StoreError::TooNew`], [`StoreError::ReadOnly`], [`StoreError::DiskFull`], or
-    /// [`StoreError::Open`] for what else the system says.
-    pub fn open(options: &SqliteOptions) -> Result<Self, StoreError> {
-        let path = open::resolve(&options.path)?;
+    /// [`StoreError::InUse`], [`StoreError::NotAStore`], [`StoreError::TooNew`],
+    /// [`StoreError::ReadOnly`], [`StoreError::DiskFull`] or [`StoreError::Open`]; the file is left
+    /// as it was.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
+        let path = open::resolve(path)?;
         let (lock, connection) = open::open_writer(&path, options.max_file_bytes)?;
         let lock = Arc::new(lock);
-        let counters = Counters::load(&connection)?;
-        let readers = Readers::open(&path, options.readers.clamp(1, 64), &lock)?;
-        let (jobs, waiting) = sync_channel(options.max_waiting_batches.max(1));
-        let writer = Writer::new(connection, counters, lock);
-        let writer = std::thread::Builder::new()
-            .name("store-writer".to_owned())
-            .spawn(move || writer.run(&waiting))
-            .map_err(|error| StoreError::Open { path, why: error.to_string() })?;
-        Ok(Self { jobs: Some(jobs), writer: Some(writer), readers })
+        let readers =
+            Arc::new(Readers::new(path.clone(), options.readers.clamp(1, 64), Arc::clone(&lock))?);
+        let writer = Writer::start(&path, connection, options.queue.max(1), lock)?;
+        Ok(Self { writer, readers })
     }
-}
 
-impl Drop for SqliteStore {
-    fn drop(&mut self) {
-        drop(self.jobs.take());
-        if let Some(writer) = self.writer.take()
-            && writer.join().is_err()
-        {
-            tracing::error!("the store's writer had panicked; batches that waited were not kept");
-        }
+    async fn read<T, F>(&self, job: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&rusqlite::Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        Arc::clone(&self.readers).run(job).await
     }
 }
 
 #[async_trait]
 impl Store for SqliteStore {
     fn commit(&self, batch: Batch) -> Committing {
-        let (answer, committing) = Committing::channel();
-        let Some(jobs) = &self.jobs else { return committing };
-        match jobs.try_send(Job { batch, answer }) {
-            Ok(()) => {}
-            Err(TrySendError::Full(job)) => job.answer.give(Err(StoreError::Overloaded)),
-            Err(TrySendError::Disconnected(job)) => job.answer.give(Err(StoreError::Stopped)),
-        }
-        committing
+        self.writer.commit(batch)
     }
 
     async fn recovery(&self) -> Result<Recovery, StoreError> {
-        self.readers.read(read::recovery).await
+        self.read(read::recovery).await
     }
 
     async fn conversation(
@@ -117,7 +91,7 @@ impl Store for SqliteStore {
         key: &ConversationKey,
     ) -> Result<Conversation, StoreError> {
         let key = key.clone();
-        self.readers.read(move |connection| read::conversation(connection, account, &key)).await
+        self.read(move |c| read::conversation(c, &read::owned(c, account, &key)?)).await
     }
 
     async fn conversations(
@@ -127,9 +101,11 @@ impl Store for SqliteStore {
         limit: u32,
     ) -> Result<ConversationPage, StoreError> {
         let after = after.cloned();
-        self.readers
-            .read(move |connection| read::conversations(connection, account, after.as_ref(), limit))
-            .await
+        self.read(move |c| {
+            let after = after.map(|key| read::owned(c, account, &key)).transpose()?;
+            read::conversations(c, account, after.as_ref(), limit)
+        })
+        .await
     }
 
     async fn messages(
@@ -139,7 +115,7 @@ impl Store for SqliteStore {
         range: MessageRange,
     ) -> Result<Vec<Message>, StoreError> {
         let key = key.clone();
-        self.readers.read(move |connection| read::messages(connection, account, &key, range)).await
+        self.read(move |c| read::messages(c, &read::owned(c, account, &key)?, range)).await
     }
 
     async fn conversation_events(
@@ -150,11 +126,10 @@ impl Store for SqliteStore {
         limit: u32,
     ) -> Result<Vec<EventRecord>, StoreError> {
         let key = key.clone();
-        self.readers
-            .read(move |connection| {
-                read::conversation_events(connection, account, &key, after, limit)
-            })
-            .await
+        self.read(move |c| {
+            read::conversation_events(c, &read::owned(c, account, &key)?, after, limit)
+        })
+        .await
     }
 
     async fn account_events(
@@ -163,9 +138,7 @@ impl Store for SqliteStore {
         after: u64,
         limit: u32,
     ) -> Result<Vec<EventRecord>, StoreError> {
-        self.readers
-            .read(move |connection| read::account_events(connection, account, after, limit))
-            .await
+        self.read(move |c| read::account_events(c, account, after, limit)).await
     }
 
     async fn turn(
@@ -175,7 +148,7 @@ impl Store for SqliteStore {
         turn: u64,
     ) -> Result<TurnRecord, StoreError> {
         let key = key.clone();
-        self.readers.read(move |connection| read::turn(connection, account, &key, turn)).await
+        self.read(move |c| read::turn(c, &read::owned(c, account, &key)?, turn)).await
     }
 
     async fn execute(
@@ -185,19 +158,19 @@ impl Store for SqliteStore {
         execute: u64,
     ) -> Result<ExecuteRecord, StoreError> {
         let key = key.clone();
-        self.readers.read(move |connection| read::execute(connection, account, &key, execute)).await
+        self.read(move |c| read::execute(c, &read::owned(c, account, &key)?, execute)).await
     }
 
     async fn journal(&self, after: u64, limit: u32) -> Result<Vec<JournalLine>, StoreError> {
-        self.readers.read(move |connection| read::journal(connection, after, limit)).await
+        self.read(move |c| read::journal(c, after, limit)).await
     }
 
     async fn key_by_hash(&self, hash: KeyHash) -> Result<Option<ApiKeyRecord>, StoreError> {
-        self.readers.read(move |connection| read::key_by_hash(connection, hash)).await
+        self.read(move |c| read::key_by_hash(c, &hash)).await
     }
 
     async fn keys(&self, account: u32) -> Result<Vec<ApiKeyRecord>, StoreError> {
-        self.readers.read(move |connection| read::keys(connection, account)).await
+        self.read(move |c| read::keys(c, account)).await
     }
 
     async fn idempotency(
@@ -207,13 +180,11 @@ impl Store for SqliteStore {
         now_ms: i64,
     ) -> Result<Option<IdempotencyRecord>, StoreError> {
         let key = key.to_owned();
-        self.readers
-            .read(move |connection| read::idempotency(connection, account, &key, now_ms))
-            .await
+        self.read(move |c| read::idempotency(c, account, &key, now_ms)).await
     }
 
     async fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
         let name = name.to_owned();
-        self.readers.read(move |connection| read::setting(connection, &name)).await
+        self.read(move |c| read::setting(c, &name)).await
     }
 }

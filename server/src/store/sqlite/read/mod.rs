@@ -1,64 +1,56 @@
-//! One read, within one transaction of a connection that can only read.
+//! Each read as SQL.
 
-mod conversation;
-mod event;
-mod idempotency;
-mod journal;
-mod key;
-mod message;
-mod ownership;
+mod accounts;
+mod conversations;
+mod events;
+mod owned;
 mod recovery;
-mod turn;
+mod turns;
 
-pub(super) use conversation::{conversation, conversations};
-pub(super) use event::{account_events, conversation_events};
-pub(super) use idempotency::{idempotency, setting};
-pub(super) use journal::journal;
-pub(super) use key::{key_by_hash, keys};
-pub(super) use message::messages;
+pub(super) use accounts::{idempotency, key_by_hash, keys, setting};
+pub(super) use conversations::{conversation, conversations, messages};
+pub(super) use events::{account_events, conversation_events, journal};
+pub(super) use owned::owned;
 pub(super) use recovery::recovery;
-pub(super) use turn::{execute, turn};
+pub(super) use turns::{execute, turn};
 
 use super::failure::failed;
 use crate::store::StoreError;
-use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
-/// Every row of a query.
-fn all<T>(
+/// All rows of a query.
+fn rows<T>(
     connection: &Connection,
     sql: &str,
-    parameters: impl Params,
-    make: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    values: impl Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>, StoreError> {
-    connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.query_map(parameters, make)?.collect())
-        .map_err(failed)
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let rows = statement.query_map(values, read).map_err(failed)?;
+    rows.collect::<Result<_, _>>().map_err(failed)
 }
 
-/// The one row of a query, if there is one.
-fn one<T>(
+/// The row of a query, if there is one.
+fn row<T>(
     connection: &Connection,
     sql: &str,
-    parameters: impl Params,
-    make: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    values: impl Params,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Option<T>, StoreError> {
-    connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.query_row(parameters, make).optional())
-        .map_err(failed)
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    statement.query_row(values, read).optional().map_err(failed)
 }
 
-/// A word of a closed vocabulary. One that this program does not know means a damaged file.
-fn word<T>(
-    row: &Row<'_>,
-    column: usize,
-    known: impl FnOnce(&str) -> Option<T>,
-) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    known(&text).ok_or_else(|| {
-        let why = format!("{text:?} is no word that this program knows");
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
-    })
+/// A word of the table that this program does not know.
+fn unknown(column: usize, word: &str) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(
+        column,
+        rusqlite::types::Type::Text,
+        format!("unknown word {word:?}").into(),
+    )
+}
+
+/// A cursor as SQLite takes it: what is beyond its numbers comes after everything.
+fn cursor(after: u64) -> i64 {
+    i64::try_from(after).unwrap_or(i64::MAX)
 }
