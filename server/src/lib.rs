@@ -2,6 +2,7 @@
 
 mod clock;
 mod config;
+mod context;
 mod engine;
 mod keys;
 mod provider;
@@ -10,11 +11,14 @@ mod store;
 pub use config::{
     DaytonaSettings, HistorySettings, HttpSettings, Settings, SettingsError, StoreSettings,
 };
+pub use context::{
+    BytesOverFour, ContextRules, Selected, Selection, TokenEstimate, select_context,
+};
 pub use keys::{ApiKey, AuthError, KeyHash, authenticate, redact_keys};
 pub use store::{
     Account, ApiKeyRecord, Batch, Committing, Conversation, ConversationKey, ConversationPage,
     EventRecord, ExecuteRecord, IdempotencyRecord, IdempotencyStatus, Intent, JournalLine,
     KeyUnavailable, MAX_PAGE, Message, MessageKind, MessageRange, NewApiKey, NewConversation,
-    NewIdempotent, OpenConversation, OpenExecute, OpenTurn, Order, Receipt, Recovery, SandboxRef,
-    SqliteOptions, SqliteStore, Store, StoreError, TurnRecord, Write,
+    NewIdempotent, OpenConversation, OpenExecute, OpenRequest, OpenTurn, Order, Receipt, Recovery,
+    SandboxRef, SqliteOptions, SqliteStore, Store, StoreError, TurnRecord, Write,
 };

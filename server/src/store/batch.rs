@@ -123,16 +123,16 @@ pub enum Write {
     AppendEvent(EventRecord),
     /// Adds a line to the journal of inputs.
     AppendJournal(JournalLine),
-    /// Keeps a sandbox reference in place of the one of that name.
+    /// Keeps a sandbox reference in place of the one of that name. A deleted one is removed instead.
     PutSandbox(SandboxRef),
-    /// The sandbox is confirmed gone.
+    /// The sandbox is confirmed gone; nothing changes if it is not kept.
     RemoveSandbox {
         /// Which.
         name: SandboxName,
     },
     /// Something is about to be asked of the provider.
     AddIntent(Intent),
-    /// What was asked has its answer.
+    /// What was asked has its answer; nothing changes if it is not kept.
     ResolveIntent {
         /// The instance that asked.
         epoch: u32,
@@ -152,7 +152,8 @@ pub enum Write {
         /// The body.
         body: Vec<u8>,
     },
-    /// Frees an idempotency key, so that the request may be tried anew.
+    /// Frees an idempotency key, so that the request may be tried anew; nothing changes if it is
+    /// not kept.
     ForgetIdempotent {
         /// Whose.
         account: u32,

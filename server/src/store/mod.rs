@@ -22,7 +22,7 @@ pub use types::{
     Account, ApiKeyRecord, Conversation, ConversationKey, ConversationPage, EventRecord,
     ExecuteRecord, IdempotencyRecord, IdempotencyStatus, Intent, JournalLine, KeyUnavailable,
     MAX_PAGE, Message, MessageKind, MessageRange, NewApiKey, NewConversation, NewIdempotent,
-    OpenConversation, OpenExecute, OpenTurn, Order, Recovery, SandboxRef, TurnRecord,
+    OpenConversation, OpenExecute, OpenRequest, OpenTurn, Order, Recovery, SandboxRef, TurnRecord,
 };
 
 use crate::keys::KeyHash;

@@ -37,7 +37,7 @@ impl Writer {
     ) -> Result<Self, StoreError> {
         let counters = Counters::load(&connection)?;
         let (jobs, waiting) = sync_channel(queue);
-        let group = GroupCommit { connection, counters, broken: None };
+        let group = GroupCommit { connection, counters, broken: None, end: commit };
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || {
@@ -79,6 +79,12 @@ struct GroupCommit {
     counters: Counters,
     /// Set once what is on the disk is not known.
     broken: Option<StoreError>,
+    /// Ends the transaction; tests put a failing disk in its place.
+    end: fn(&Connection) -> rusqlite::Result<()>,
+}
+
+fn commit(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("COMMIT")
 }
 
 impl GroupCommit {
@@ -97,11 +103,7 @@ impl GroupCommit {
     fn commit(&mut self, group: Vec<Job>) {
         let (batches, answers): (Vec<_>, Vec<_>) =
             group.into_iter().map(|job| (job.batch, job.answer)).unzip();
-        let verdicts = match &self.broken {
-            Some(error) => Err(error.clone()),
-            None => self.write(&batches),
-        };
-        match verdicts {
+        match self.write(&batches) {
             Ok(verdicts) => {
                 let shared_by = verdicts.iter().filter(|verdict| verdict.is_ok()).count();
                 for (answer, verdict) in answers.into_iter().zip(verdicts) {
@@ -118,6 +120,9 @@ impl GroupCommit {
 
     /// Writes and syncs the group: a verdict for each batch, or the one error that undid all.
     fn write(&mut self, batches: &[Batch]) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
         let before = self.counters;
         let done = self.try_write(batches);
         if done.is_err() {
@@ -142,7 +147,7 @@ impl GroupCommit {
         if self.counters != before {
             self.counters.save(&self.connection).map_err(failed)?;
         }
-        if let Err(error) = self.connection.execute_batch("COMMIT") {
+        if let Err(error) = (self.end)(&self.connection) {
             if is_uncertain(&error) {
                 let broken = StoreError::Broken { why: error.to_string() };
                 tracing::error!(%error, "a commit failed; nothing more is committed");
@@ -183,3 +188,7 @@ impl GroupCommit {
         statement.execute([]).map(|_| ()).map_err(failed)
     }
 }
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;

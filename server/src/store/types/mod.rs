@@ -17,7 +17,7 @@ pub use conversation_key::{ConversationKey, KeyUnavailable};
 pub use event::{EventRecord, JournalLine};
 pub use idempotency::{IdempotencyRecord, IdempotencyStatus, NewIdempotent};
 pub use message::{Message, MessageKind, MessageRange, Order};
-pub use recovery::{OpenConversation, OpenExecute, OpenTurn, Recovery};
+pub use recovery::{OpenConversation, OpenExecute, OpenRequest, OpenTurn, Recovery};
 pub use sandbox::{Intent, SandboxRef};
 pub use turn::{ExecuteRecord, TurnRecord};
 

@@ -47,6 +47,16 @@ pub struct OpenExecute {
     pub started_ms: i64,
 }
 
+/// A request under an idempotency key that was begun and has no answer. Whether it was carried out
+/// has to be told from what else is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenRequest {
+    /// Whose.
+    pub account: u32,
+    /// The caller's key.
+    pub key: String,
+}
+
 /// What is kept of the instance before this one. All lists are in the order of their numbers or
 /// names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,4 +82,6 @@ pub struct Recovery {
     pub sandboxes: Vec<SandboxRef>,
     /// What was about to be asked of the provider, and has no recorded answer.
     pub intents: Vec<Intent>,
+    /// Requests under an idempotency key that have no answer.
+    pub requests: Vec<OpenRequest>,
 }

@@ -15,7 +15,7 @@ pub(super) fn add(c: &Writing<'_>, account: &Account) -> Result<(), StoreError> 
 }
 
 pub(super) fn add_key(c: &Writing<'_>, key: &NewApiKey) -> Result<(), StoreError> {
-    if c.number("SELECT 1 FROM accounts WHERE number = ?1", [key.account]).is_none() {
+    if c.number("SELECT 1 FROM accounts WHERE number = ?1", [key.account])?.is_none() {
         return Err(StoreError::NotFound);
     }
     c.run_unless(
@@ -36,7 +36,7 @@ pub(super) fn revoke_key(
     c.one(
         "UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, ?3) WHERE id = ?2 AND account = ?1",
         params![account, id, at_ms],
-        || StoreError::NotFound,
+        || Ok(StoreError::NotFound),
     )
 }
 
@@ -45,6 +45,6 @@ pub(super) fn set_setting(c: &Writing<'_>, name: &str, value: &str) -> Result<()
         "INSERT INTO settings (name, value) VALUES (?1, ?2) \
          ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         params![name, value],
-        || StoreError::NotFound,
+        || Ok(StoreError::NotFound),
     )
 }

@@ -19,7 +19,7 @@ pub(super) fn open(
             got: new.number,
         });
     }
-    if c.number("SELECT 1 FROM accounts WHERE number = ?1", [new.account]).is_none() {
+    if c.number("SELECT 1 FROM accounts WHERE number = ?1", [new.account])?.is_none() {
         return Err(StoreError::NotFound);
     }
     c.run_unless(
@@ -35,19 +35,19 @@ pub(super) fn set_state(c: &Writing<'_>, number: u64, state: &str) -> Result<(),
     c.one(
         "UPDATE conversations SET state = ?2 WHERE number = ?1 AND closed_ms IS NULL",
         params![number, state],
-        || missing_or_closed(c, number).unwrap_or(CLOSED),
+        || Ok(missing_or_closed(c, number)?.unwrap_or(CLOSED)),
     )
 }
 
 pub(super) fn close(c: &Writing<'_>, number: u64, at_ms: i64) -> Result<(), StoreError> {
     let open_turn = "SELECT turn FROM turns WHERE conversation = ?1 AND ended_ms IS NULL";
-    if c.number(open_turn, [number]).is_some() {
+    if c.number(open_turn, [number])?.is_some() {
         return Err(StoreError::Conflict { what: "the conversation has an open turn" });
     }
     c.one(
         "UPDATE conversations SET closed_ms = ?2 WHERE number = ?1 AND closed_ms IS NULL",
         params![number, at_ms],
-        || missing_or_closed(c, number).unwrap_or(CLOSED),
+        || Ok(missing_or_closed(c, number)?.unwrap_or(CLOSED)),
     )
 }
 
@@ -61,13 +61,12 @@ pub(super) fn append_message(
          WHERE number = ?1 AND last_message = ?2 - 1 AND closed_ms IS NULL",
         params![number, message.sequence],
         || {
-            missing_or_closed(c, number).unwrap_or_else(|| StoreError::OutOfOrder {
-                what: "message",
-                expected: 1 + c
-                    .number("SELECT last_message FROM conversations WHERE number = ?1", [number])
-                    .unwrap_or(0),
-                got: message.sequence,
-            })
+            if let Some(error) = missing_or_closed(c, number)? {
+                return Ok(error);
+            }
+            let last = "SELECT last_message FROM conversations WHERE number = ?1";
+            let expected = 1 + c.number(last, [number])?.unwrap_or(0);
+            Ok(StoreError::OutOfOrder { what: "message", expected, got: message.sequence })
         },
     )?;
     c.run_unless(
@@ -88,11 +87,14 @@ pub(super) fn append_message(
 }
 
 /// Why an open conversation was not found under the number, if it was not.
-pub(super) fn missing_or_closed(c: &Writing<'_>, number: u64) -> Option<StoreError> {
+pub(super) fn missing_or_closed(
+    c: &Writing<'_>,
+    number: u64,
+) -> Result<Option<StoreError>, StoreError> {
     let sql = "SELECT closed_ms IS NOT NULL FROM conversations WHERE number = ?1";
-    match c.number(sql, [number]) {
+    Ok(match c.number(sql, [number])? {
         None => Some(StoreError::NotFound),
         Some(0) => None,
         Some(_) => Some(CLOSED),
-    }
+    })
 }

@@ -18,15 +18,15 @@ pub(super) fn append(
              WHERE number = ?1 AND account = ?2 AND last_event = ?3 - 1",
             params![conversation, event.account, sequence],
             || {
-                c.number(
+                let last = c.number(
                     "SELECT last_event FROM conversations WHERE number = ?1 AND account = ?2",
                     params![conversation, event.account],
-                )
-                .map_or(StoreError::NotFound, |last| StoreError::OutOfOrder {
+                )?;
+                Ok(last.map_or(StoreError::NotFound, |last| StoreError::OutOfOrder {
                     what: "event of the conversation",
                     expected: last + 1,
                     got: sequence,
-                })
+                }))
             },
         )?;
     }

@@ -13,7 +13,7 @@ pub(super) fn begin(c: &Writing<'_>, new: &NewIdempotent) -> Result<(), StoreErr
          ON CONFLICT (account, key) DO UPDATE SET request_hash = excluded.request_hash, \
          status = NULL, body = NULL, expires_ms = excluded.expires_ms WHERE expires_ms <= ?5",
         params![new.account, new.key, new.request_hash, new.expires_ms, new.began_ms],
-        || StoreError::Exists { what: "the idempotency key" },
+        || Ok(StoreError::Exists { what: "the idempotency key" }),
     )
 }
 
@@ -28,18 +28,17 @@ pub(super) fn finish(
         "UPDATE idempotency SET status = ?3, body = ?4 \
          WHERE account = ?1 AND key = ?2 AND status IS NULL",
         params![account, key, status, body],
-        || StoreError::Conflict { what: "no request is under way under the idempotency key" },
+        || {
+            let what = "no request is under way under the idempotency key";
+            Ok(StoreError::Conflict { what })
+        },
     )
 }
 
 pub(super) fn forget(c: &Writing<'_>, account: u32, key: &str) -> Result<(), StoreError> {
-    c.one("DELETE FROM idempotency WHERE account = ?1 AND key = ?2", params![account, key], || {
-        StoreError::NotFound
-    })
+    c.remove("DELETE FROM idempotency WHERE account = ?1 AND key = ?2", params![account, key])
 }
 
 pub(super) fn expire(c: &Writing<'_>, by_ms: i64) -> Result<(), StoreError> {
-    let broken = StoreError::Conflict { what: "the write breaks a rule of the store" };
-    c.run_unless(broken, "DELETE FROM idempotency WHERE expires_ms <= ?1", [by_ms])?;
-    Ok(())
+    c.remove("DELETE FROM idempotency WHERE expires_ms <= ?1", [by_ms])
 }

@@ -10,7 +10,7 @@ mod turns;
 use super::counters::{Counters, follow};
 use super::failure::failed;
 use crate::store::{StoreError, Write};
-use rusqlite::{Connection, ErrorCode, Params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params};
 
 pub(super) fn apply(
     connection: &Connection,
@@ -68,6 +68,18 @@ pub(super) fn apply(
     }
 }
 
+/// Whether the value or the database is at fault.
+fn refused(error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::TooBig) => StoreError::Invalid { what: error.to_string() },
+        // A number beyond SQLite's, which none of the counters reaches.
+        _ if matches!(error, rusqlite::Error::ToSqlConversionFailure(_)) => {
+            StoreError::Invalid { what: error.to_string() }
+        }
+        _ => failed(error),
+    }
+}
+
 /// The connection within the group's transaction.
 struct Writing<'a>(&'a Connection);
 
@@ -86,12 +98,7 @@ impl Writing<'_> {
     ) -> Result<usize, StoreError> {
         self.run(sql, values).map_err(|error| match error.sqlite_error_code() {
             Some(ErrorCode::ConstraintViolation) => taken,
-            Some(ErrorCode::TooBig) => StoreError::Invalid { what: error.to_string() },
-            // A number beyond SQLite's, which none of the counters reaches.
-            _ if matches!(error, rusqlite::Error::ToSqlConversionFailure(_)) => {
-                StoreError::Invalid { what: error.to_string() }
-            }
-            _ => failed(error),
+            _ => refused(error),
         })
     }
 
@@ -100,17 +107,25 @@ impl Writing<'_> {
         &self,
         sql: &str,
         values: impl Params,
-        why: impl FnOnce() -> StoreError,
+        why: impl FnOnce() -> Result<StoreError, StoreError>,
     ) -> Result<(), StoreError> {
         let unkept = StoreError::Conflict { what: "the write breaks a rule of the store" };
         match self.run_unless(unkept, sql, values)? {
-            0 => Err(why()),
+            0 => Err(why()?),
             _ => Ok(()),
         }
     }
 
-    /// One number of a row, if there is the row and the number.
-    fn number(&self, sql: &str, values: impl Params) -> Option<u64> {
-        self.0.prepare_cached(sql).ok()?.query_row(values, |row| row.get(0)).ok()
+    /// Removes what may be gone already: a confirmation may come twice.
+    fn remove(&self, sql: &str, values: impl Params) -> Result<(), StoreError> {
+        self.run(sql, values).map(|_| ()).map_err(refused)
+    }
+
+    /// One number of a row, if there is the row.
+    fn number(&self, sql: &str, values: impl Params) -> Result<Option<u64>, StoreError> {
+        self.0
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row(values, |row| row.get(0)).optional())
+            .map_err(refused)
     }
 }

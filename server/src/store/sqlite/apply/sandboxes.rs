@@ -4,9 +4,19 @@ use super::Writing;
 use crate::store::StoreError;
 use crate::store::types::{Intent, SandboxRef};
 use rusqlite::params;
-use sandpool_core::SandboxName;
+use sandpool_core::{SandboxName, SandboxState};
 
 pub(super) fn put(c: &Writing<'_>, sandbox: &SandboxRef) -> Result<(), StoreError> {
+    if sandbox.state == SandboxState::Deleted {
+        let what = "a deleted sandbox is removed, not kept".to_owned();
+        return Err(StoreError::Invalid { what });
+    }
+    if let Some(conversation) = sandbox.conversation {
+        let there = "SELECT 1 FROM conversations WHERE number = ?1";
+        if c.number(there, [conversation])?.is_none() {
+            return Err(StoreError::NotFound);
+        }
+    }
     c.run_unless(
         StoreError::Conflict { what: "the conversation has another sandbox" },
         "INSERT INTO sandboxes \
@@ -29,10 +39,9 @@ pub(super) fn put(c: &Writing<'_>, sandbox: &SandboxRef) -> Result<(), StoreErro
 }
 
 pub(super) fn remove(c: &Writing<'_>, name: SandboxName) -> Result<(), StoreError> {
-    c.one(
+    c.remove(
         "DELETE FROM sandboxes WHERE epoch = ?1 AND sequence = ?2",
         params![name.epoch, name.sequence],
-        || StoreError::NotFound,
     )
 }
 
@@ -59,9 +68,5 @@ pub(super) fn resolve_intent(
     epoch: u32,
     operation: u64,
 ) -> Result<(), StoreError> {
-    c.one(
-        "DELETE FROM intents WHERE epoch = ?1 AND operation = ?2",
-        params![epoch, operation],
-        || StoreError::NotFound,
-    )
+    c.remove("DELETE FROM intents WHERE epoch = ?1 AND operation = ?2", params![epoch, operation])
 }

@@ -40,7 +40,7 @@ pub(super) fn end(
         "UPDATE turns SET ended_ms = ?3, reason = ?4 \
          WHERE conversation = ?1 AND turn = ?2 AND ended_ms IS NULL",
         params![conversation, turn, at_ms, reason],
-        || StoreError::Conflict { what: "the turn is not open" },
+        || Ok(StoreError::Conflict { what: "the turn is not open" }),
     )
 }
 
@@ -52,7 +52,7 @@ pub(super) fn start_execute(
     at_ms: i64,
 ) -> Result<(), StoreError> {
     let open = "SELECT 1 FROM turns WHERE conversation = ?1 AND turn = ?2 AND ended_ms IS NULL";
-    if c.number(open, [conversation, turn]).is_none() {
+    if c.number(open, [conversation, turn])?.is_none() {
         return Err(StoreError::Conflict { what: "the turn is not open" });
     }
     advance(
@@ -84,7 +84,7 @@ pub(super) fn finish_execute(
         "UPDATE executes SET finished_ms = ?3, outcome = ?4, result = ?5 \
          WHERE conversation = ?1 AND execute = ?2 AND finished_ms IS NULL",
         params![conversation, execute, at_ms, outcome, result],
-        || StoreError::Conflict { what: "the execute is not under way" },
+        || Ok(StoreError::Conflict { what: "the execute is not under way" }),
     )
 }
 
@@ -98,10 +98,10 @@ fn advance(
     got: u64,
 ) -> Result<(), StoreError> {
     c.one(raise, params![conversation, got], || {
-        missing_or_closed(c, conversation).unwrap_or_else(|| StoreError::OutOfOrder {
-            what,
-            expected: 1 + c.number(current, [conversation]).unwrap_or(0),
-            got,
-        })
+        if let Some(error) = missing_or_closed(c, conversation)? {
+            return Ok(error);
+        }
+        let expected = 1 + c.number(current, [conversation])?.unwrap_or(0);
+        Ok(StoreError::OutOfOrder { what, expected, got })
     })
 }

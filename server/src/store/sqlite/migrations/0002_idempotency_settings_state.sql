@@ -10,6 +10,7 @@ CREATE TABLE idempotency (
     PRIMARY KEY (account, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_by_expiry ON idempotency (expires_ms);
+CREATE INDEX idempotency_in_progress ON idempotency (account, key) WHERE status IS NULL;
 
 CREATE TABLE settings (
     name  TEXT NOT NULL PRIMARY KEY,

@@ -5,7 +5,7 @@ use super::{rows, unknown};
 use crate::store::StoreError;
 use crate::store::sqlite::counters::Counters;
 use crate::store::types::{
-    Account, Intent, OpenConversation, OpenExecute, OpenTurn, Recovery, SandboxRef,
+    Account, Intent, OpenConversation, OpenExecute, OpenRequest, OpenTurn, Recovery, SandboxRef,
 };
 use rusqlite::Connection;
 use sandpool_core::{SandboxName, SandboxState, Verb};
@@ -54,6 +54,12 @@ pub(in crate::store::sqlite) fn recovery(connection: &Connection) -> Result<Reco
         )?,
         sandboxes: sandboxes(connection)?,
         intents: intents(connection)?,
+        requests: rows(
+            connection,
+            "SELECT account, key FROM idempotency WHERE status IS NULL ORDER BY account, key",
+            [],
+            |row| Ok(OpenRequest { account: row.get(0)?, key: row.get(1)? }),
+        )?,
     })
 }
 

@@ -1,0 +1,5 @@
+//! Tests of the server's parts from outside.
+
+mod context_filter;
+mod keys;
+mod store;
