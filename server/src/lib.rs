@@ -22,3 +22,9 @@ pub use store::{
     NewIdempotent, OpenConversation, OpenExecute, OpenRequest, OpenTurn, Order, Receipt, Recovery,
     SandboxRef, SqliteOptions, SqliteStore, Store, StoreError, TurnRecord, Write,
 };
+pub use provider::{
+    Alive, CommandOutcome, CommandRequest, Daytona, DaytonaOptions, FileContent, FileEntry,
+    FileSource, Found, IdTable, OptionsError, Origin, Pool, PoolError, PrepareFile, PrepareSteps,
+    ProviderError, Relabelling, SandboxProvider, SandboxTemplate, Scripted, Simulated, Target,
+    carry_out,
+};

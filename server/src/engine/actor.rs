@@ -19,7 +19,7 @@ use sandpool_core::{
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
@@ -64,6 +64,7 @@ pub(super) struct Actor<H> {
 type OpenOnes = Vec<(ConversationKey, AccountId, ConversationId)>;
 
 impl<H: Hands> Actor<H> {
+    #[expect(clippy::too_many_arguments, reason = "the parts of one engine, put together once")]
     pub(super) fn new(
         config: Config,
         recovery: &Recovery,
@@ -72,6 +73,7 @@ impl<H: Hands> Actor<H> {
         clock: InstanceClock,
         inbox: mpsc::Receiver<Command>,
         replies: mpsc::WeakSender<Command>,
+        safe_events: watch::Sender<u64>,
     ) -> (Self, OpenOnes) {
         let epoch = recovery.epoch + 1;
         let scribe = Scribe::new(epoch, clock, &config, recovery.last_event, recovery.last_journal);
@@ -83,6 +85,7 @@ impl<H: Hands> Actor<H> {
             replies.clone(),
             Arc::clone(&one_is_safe),
             Arc::clone(&in_flight),
+            safe_events,
         ));
         let scheduler = Scheduler::new(config, epoch, clock.now());
         let mut actor = Self {
@@ -302,6 +305,9 @@ impl<H: Hands> Actor<H> {
                 let scheduler = self.driver.scheduler();
                 let claim = scheduler.conversation(conversation).and_then(|view| view.claim);
                 let _ = answer.send(claim.and_then(|(claim, _)| scheduler.explain(claim)));
+            }
+            Command::View { conversation, answer } => {
+                let _ = answer.send(self.driver.scheduler().conversation(conversation));
             }
             Command::Capacity { answer } => {
                 let _ = answer.send(self.driver.scheduler().capacity());
@@ -545,7 +551,8 @@ impl<H: Hands> Actor<H> {
             self.in_flight.fetch_add(1, Ordering::AcqRel);
             (self.commit)(self.scribe.take())
         });
-        self.pending.send(Pending { commit, effects }).map_err(|_| Stopped)
+        let last_event = self.scribe.last_event();
+        self.pending.send(Pending { commit, last_event, effects }).map_err(|_| Stopped)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::answers::Granted;
 use crate::store::{ConversationKey, MessageKind};
 use sandpool_core::{
-    AccountId, Capacity, ClassId, ConversationId, ExecuteId, ExecuteOutcome, Explanation, OpId,
+    AccountId, Capacity, ClassId, ConversationId, ConversationView, ExecuteId, ExecuteOutcome, Explanation, OpId,
     Reason, Reply, Span, TurnId, Used, WhyRejected,
 };
 use tokio::sync::oneshot;
@@ -68,6 +68,10 @@ pub(super) enum Command {
     Explain {
         conversation: ConversationId,
         answer: oneshot::Sender<Option<Explanation>>,
+    },
+    View {
+        conversation: ConversationId,
+        answer: oneshot::Sender<Option<ConversationView>>,
     },
     Capacity {
         answer: oneshot::Sender<Capacity>,

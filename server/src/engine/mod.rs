@@ -14,6 +14,7 @@
 mod actor;
 mod answers;
 mod command;
+mod hands;
 mod operations;
 mod release;
 mod scribe;
@@ -24,17 +25,19 @@ mod tests;
 
 pub(crate) use answers::{Grant, Granted, Unavailable};
 pub(crate) use command::Refused;
+pub(crate) use hands::ProviderHands;
 pub(crate) use operations::Hands;
 
 use crate::clock::InstanceClock;
 use crate::store::{Batch, Committing, ConversationKey, MessageKind, Recovery, StoreError};
 use command::Command;
 use sandpool_core::{
-    AccountId, Capacity, ClassId, Config, ConversationId, ExecuteId, ExecuteOutcome, Explanation,
+    AccountId, Capacity, ClassId, Config, ConversationId, ConversationView, ExecuteId, ExecuteOutcome,
+    Explanation,
     Reason, Span, TurnId, Used,
 };
 use std::sync::Arc;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// Commands that may wait for the actor. A full queue makes callers wait, not fail.
 const COMMANDS: usize = 4_096;
@@ -60,6 +63,7 @@ pub(crate) struct Started {
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     commands: mpsc::Sender<Command>,
+    safe_events: watch::Receiver<u64>,
 }
 
 impl Engine {
@@ -74,9 +78,11 @@ impl Engine {
     ) -> Started {
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let replies = commands.downgrade();
+        let (told, safe_events) = watch::channel(recovery.last_event);
         let (actor, open) =
-            actor::Actor::new(config, recovery, commit, hands, clock, inbox, replies);
-        Started { engine: Self { commands }, open, running: tokio::spawn(actor.run()) }
+            actor::Actor::new(config, recovery, commit, hands, clock, inbox, replies, told);
+        let engine = Self { commands, safe_events };
+        Started { engine, open, running: tokio::spawn(actor.run()) }
     }
 
     async fn ask<T>(
@@ -177,6 +183,24 @@ impl Engine {
         conversation: ConversationId,
     ) -> Result<Option<Explanation>, Stopped> {
         self.ask(|answer| Command::Explain { conversation, answer }).await
+    }
+
+    /// The conversation as the scheduler sees it; `None` if it is not open.
+    pub(crate) async fn view(
+        &self,
+        conversation: ConversationId,
+    ) -> Result<Option<ConversationView>, Stopped> {
+        self.ask(|answer| Command::View { conversation, answer }).await
+    }
+
+    /// The last event's sequence that is safe; changes when there is a new one.
+    pub(crate) fn safe_events(&self) -> watch::Receiver<u64> {
+        self.safe_events.clone()
+    }
+
+    /// Whether the engine has ended.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.commands.is_closed()
     }
 
     /// What is used, free and promised.

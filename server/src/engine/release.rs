@@ -7,7 +7,7 @@ use crate::store::{Committing, StoreError};
 use sandpool_core::{ConversationId, Operation, Reason, TurnId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 /// Something that follows from a batch.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(super) enum Effect {
 /// A commit under way, and what follows from it.
 pub(super) struct Pending {
     pub(super) commit: Option<Committing>,
+    /// The last event that is safe then.
+    pub(super) last_event: u64,
     pub(super) effects: Vec<Effect>,
 }
 
@@ -37,12 +39,14 @@ pub(super) async fn release<H: Hands>(
     replies: mpsc::WeakSender<Command>,
     one_is_safe: Arc<Notify>,
     in_flight: Arc<AtomicUsize>,
+    safe_events: watch::Sender<u64>,
 ) -> Result<(), StoreError> {
     while let Some(next) = pending.recv().await {
         if let Some(commit) = next.commit {
             commit.await?;
             in_flight.fetch_sub(1, Ordering::AcqRel);
             one_is_safe.notify_one();
+            safe_events.send_replace(next.last_event);
         }
         for effect in next.effects {
             carry_out(effect, &hands, &replies);

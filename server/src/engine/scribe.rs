@@ -77,6 +77,10 @@ impl Scribe {
         self.writes.is_empty()
     }
 
+    pub(super) fn last_event(&self) -> u64 {
+        self.last_event
+    }
+
     pub(super) fn is_urgent(&self) -> bool {
         self.is_urgent
     }
