@@ -6,6 +6,7 @@ mod context;
 mod engine;
 mod keys;
 mod provider;
+mod service;
 mod store;
 
 pub use config::{
