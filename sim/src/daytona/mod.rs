@@ -20,7 +20,10 @@ mod tenants;
 #[cfg(test)]
 mod tests;
 
-pub use cloud::{Answered, Change, Cloud, CreateRequest, Key, Preparation, Refusal, Tally};
+pub use cloud::{
+    Answered, ApiCreate, Arrival, Change, Cloud, CreateRequest, Deny, Desired, Failure, Key,
+    Lifetimes, Preparation, Recipe, Refusal, RunnerState, Seen, Tally, Work, WorkLatencies,
+};
 pub use listing::Listing;
 pub use machine::{Machine, Usability};
 pub use profile::{Latencies, OtherTenants, Outage, Profile, RateLimits, VerbFaults};
