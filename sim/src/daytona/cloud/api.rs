@@ -291,7 +291,7 @@ impl Cloud {
             fate: None,
             before: State::Creating,
             failure: None,
-            resize_to: None,
+            size_before: None,
             auto_archive: create.lifetimes.auto_archive,
             auto_delete: create.lifetimes.auto_delete,
             ends_at: now.plus(create.lifetimes.ttl),
@@ -414,7 +414,9 @@ impl Cloud {
         let work = self.errands_mut(id).work;
         match state {
             State::Errored | State::BuildFailed => return Err(Deny::Errored),
-            _ if work.is_some_and(|work| work != Work::Archive) => return Err(Deny::InProgress),
+            State::Stopped if work.is_some_and(|work| work != Work::Archive) => {
+                return Err(Deny::InProgress);
+            }
             State::Stopped if ephemeral => return Err(Deny::Ephemeral),
             State::Stopped if work.is_none() => {}
             _ => return Err(Deny::NotStopped),
@@ -453,30 +455,29 @@ impl Cloud {
         Ok(())
     }
 
-    /// Changes the size of a started or stopped sandbox.
+    /// Whether a started or stopped sandbox may take another size at all, quota aside.
+    /// `disk_named` tells that the request speaks of the disk, which only a stopped sandbox
+    /// allows, whatever it says.
     ///
     /// # Errors
-    /// By the state that it is in, when nothing changes, when something shrinks that may not, and
-    /// when the quota has no room.
-    pub fn resize(&mut self, now: Time, id: ProviderId, size: Resources) -> Result<(), Deny> {
-        let state = self.living_mut(id).state;
-        let errands = self.errands_mut(id);
-        let old = errands.size;
-        let work = errands.work;
+    /// By the state that it is in, when nothing changes, and when something shrinks that may not.
+    pub fn check_resize(
+        &self,
+        id: ProviderId,
+        size: Resources,
+        disk_named: bool,
+    ) -> Result<(), Deny> {
+        let record = self.living_by_id(id).ok_or(Deny::NotValid)?;
+        let errands = record.errands.as_deref().ok_or(Deny::NotValid)?;
+        let (state, old) = (record.state, errands.size);
         match state {
             State::Errored | State::BuildFailed => return Err(Deny::Errored),
-            _ if work.is_some() => return Err(Deny::InProgress),
+            _ if errands.work.is_some() => return Err(Deny::InProgress),
             State::Started | State::Stopped => {}
             _ => return Err(Deny::NotValid),
         }
-        if size == old {
-            return Err(Deny::NothingChanged);
-        }
-        if size.disk_mb < old.disk_mb {
-            return Err(Deny::DiskDecreased);
-        }
         if state == State::Started {
-            if size.disk_mb > old.disk_mb {
+            if disk_named {
                 return Err(Deny::DiskWhileRunning);
             }
             for dimension in [Dimension::Cpu, Dimension::Memory] {
@@ -485,12 +486,32 @@ impl Cloud {
                 }
             }
         }
+        if size.disk_mb < old.disk_mb {
+            return Err(Deny::DiskDecreased);
+        }
+        if size == old { Err(Deny::NothingChanged) } else { Ok(()) }
+    }
+
+    /// Begins to give a sandbox another size, which counts from now on.
+    ///
+    /// # Errors
+    /// As [`Cloud::check_resize`], and when the quota has no room.
+    pub fn resize(
+        &mut self,
+        now: Time,
+        id: ProviderId,
+        size: Resources,
+        disk_named: bool,
+    ) -> Result<(), Deny> {
+        self.check_resize(id, size, disk_named)?;
+        let state = self.living_mut(id).state;
+        let old = self.errands_mut(id).size;
         let more = self.quota.counted(state, size).minus(self.quota.counted(state, old));
         if let Some(dimension) = self.short_of(now, more) {
             return Err(Deny::Full(dimension));
         }
         self.set_size(id, size);
-        self.errands_mut(id).resize_to = Some(old);
+        self.errands_mut(id).size_before = Some(old);
         self.accept_work(id, now, Work::Resize, Desired::Resized);
         Ok(())
     }

@@ -96,7 +96,8 @@ pub(in crate::daytona) struct Errands {
     /// The state in which the work found it.
     pub(super) before: State,
     pub(super) failure: Option<Failure>,
-    pub(super) resize_to: Option<Resources>,
+    /// The size before a resize that is under way.
+    pub(super) size_before: Option<Resources>,
     /// Stopped this long it is archived; [`Span::MAX`] is never.
     pub(super) auto_archive: Span,
     /// Stopped this long it is deleted; [`Span::MAX`] is never.
@@ -276,7 +277,7 @@ impl Cloud {
                 let running = before == State::Started;
                 let errands = self.errands_mut(id);
                 errands.desired = if running { Desired::Started } else { Desired::Stopped };
-                errands.resize_to = None;
+                errands.size_before = None;
                 self.enter(id, now, before);
             }
         }
@@ -298,7 +299,7 @@ impl Cloud {
         let Some(work) = errands.work.take() else { return };
         errands.failure = Some(Failure::of_text(text));
         errands.updated_at = now;
-        if let Some(old) = errands.resize_to.take() {
+        if let Some(old) = errands.size_before.take() {
             self.set_size(id, old);
         }
         let next = if work == Work::Build { State::BuildFailed } else { State::Errored };

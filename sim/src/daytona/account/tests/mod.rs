@@ -1,0 +1,1 @@
+//! Behaviour of the account, in virtual time.
