@@ -3,6 +3,7 @@
 mod agenda;
 mod bench;
 mod daytona;
+mod daytona_api;
 mod engine;
 mod experiment;
 mod journal;
@@ -26,6 +27,7 @@ pub use daytona::{
     SnapshotSize, State, Tally, Ticket, ToolboxAccess, ToolboxFault, Usability, Uuid, VerbFaults,
     Work, WorkLatencies,
 };
+pub use daytona_api::{DaytonaApi, DaytonaApiOptions, Live, StartError};
 pub use engine::{Journal, Line, Outcome, RunOptions, VirtualClock, What, run};
 pub use experiment::{
     Experiment, ExperimentError, ExperimentOptions, Progress, RecordedTraffic, ReportContext,

@@ -122,6 +122,12 @@ impl Account {
         self.settings.preview_url = preview;
     }
 
+    /// An instant as answers write it.
+    #[must_use]
+    pub fn instant_text(&self, now: Time) -> String {
+        self.settings.iso(now)
+    }
+
     /// When something happens next without a call; `None` if nothing ever will.
     #[must_use]
     pub fn next_at(&self) -> Option<Time> {

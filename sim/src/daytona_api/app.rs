@@ -1,0 +1,137 @@
+//! Starting and stopping the simulated Daytona in this process.
+
+use super::connection::serve;
+use super::real_time::{Live, wall_clock_ms};
+use super::routes::router;
+use crate::daytona::{Account, AccountSettings};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// How to start it.
+#[derive(Clone, Debug)]
+pub struct DaytonaApiOptions {
+    /// Where to listen; port 0 is any free one.
+    pub listen: SocketAddr,
+    /// So many times as fast as the clock on the wall its time passes; more than 0.
+    pub speed: f64,
+    /// The account. Its `epoch_ms` is set to the time at which it is started.
+    pub account: AccountSettings,
+}
+
+impl Default for DaytonaApiOptions {
+    /// A free port of this machine alone, in real time.
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            speed: 1.0,
+            account: AccountSettings::default(),
+        }
+    }
+}
+
+/// Why it could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// Which.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// Time that stands still or runs backwards.
+    #[error("speed {0} is not more than 0")]
+    Speed(f64),
+}
+
+/// A simulated Daytona that is being served. Dropping it stops it.
+#[derive(Debug)]
+pub struct DaytonaApi {
+    address: SocketAddr,
+    api_key: String,
+    live: Arc<Live>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl DaytonaApi {
+    /// Starts it. It is reachable when this returns.
+    ///
+    /// # Errors
+    /// When the address cannot be listened on, or the speed is not more than zero.
+    pub async fn start(options: DaytonaApiOptions) -> Result<Self, StartError> {
+        let address = options.listen;
+        if options.speed.is_nan() || options.speed <= 0.0 {
+            return Err(StartError::Speed(options.speed));
+        }
+        let listen = |source| StartError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let api_key = options.account.api_key.clone();
+        let settings = AccountSettings { epoch_ms: wall_clock_ms(), ..options.account };
+        let mut account = Account::new(settings);
+        account.set_base_urls(
+            format!("http://{address}/toolbox"),
+            format!("http://{address}/preview"),
+        );
+        let live = Arc::new(Live::new(account, options.speed));
+        let driver = tokio::spawn(Arc::clone(&live).drive());
+        let server = tokio::spawn(serve(listener, router(Arc::clone(&live))));
+        Ok(Self { address, api_key, live, tasks: vec![driver, server] })
+    }
+
+    /// A key that nobody can guess.
+    ///
+    /// # Errors
+    /// When the operating system gives no random numbers.
+    pub fn random_key() -> Result<String, io::Error> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(format!("dtn_{}", hex.concat()))
+    }
+
+    /// Where it is reachable.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL that a client of Daytona is given.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/api", self.address)
+    }
+
+    /// The key that opens it.
+    #[must_use]
+    pub fn api_key(&self) -> &str {
+        &self.api_key
+    }
+
+    /// The account behind it, as tests want to see and change it.
+    #[must_use]
+    pub fn live(&self) -> &Arc<Live> {
+        &self.live
+    }
+
+    /// Stops it and waits until it is not reachable any more.
+    pub async fn stop(mut self) {
+        for task in std::mem::take(&mut self.tasks) {
+            task.abort();
+            // It was aborted, which is what it answers.
+            let _ = task.await;
+        }
+    }
+}
+
+impl Drop for DaytonaApi {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
