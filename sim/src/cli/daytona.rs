@@ -33,8 +33,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
     /// Creates, life-cycle calls, other calls and failed logins a minute, in this order
-    #[arg(long, value_name = "N,N,N,N", value_delimiter = ',', num_args = 4)]
-    limits: Option<Vec<u32>>,
+    #[arg(long, value_name = "N,N,N,N", value_parser = four_numbers)]
+    limits: Option<[u32; 4]>,
 }
 
 pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -52,12 +52,12 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), 
         account.profile = profile;
         account.work = WorkLatencies::default();
     }
-    if let Some([create, lifecycle, authenticated, failed_auth]) = arguments.limits.as_deref() {
+    if let Some([create, lifecycle, authenticated, failed_auth]) = arguments.limits {
         account.limits = ApiLimits {
-            create: per_minute(*create),
-            lifecycle: per_minute(*lifecycle),
-            authenticated: per_minute(*authenticated),
-            failed_auth: per_minute(*failed_auth),
+            create: per_minute(create),
+            lifecycle: per_minute(lifecycle),
+            authenticated: per_minute(authenticated),
+            failed_auth: per_minute(failed_auth),
             anonymous: None,
         };
     }
@@ -78,6 +78,12 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), 
         api.stop().await;
         Ok(())
     })
+}
+
+fn four_numbers(text: &str) -> Result<[u32; 4], String> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let numbers = numbers.map_err(|error| error.to_string())?;
+    numbers.try_into().map_err(|_| "wants four numbers with commas between".to_owned())
 }
 
 fn per_minute(limit: u32) -> Option<ApiLimit> {
