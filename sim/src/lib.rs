@@ -27,7 +27,9 @@ pub use daytona::{
     SnapshotSize, State, Tally, Ticket, ToolboxAccess, ToolboxFault, Usability, Uuid, VerbFaults,
     Work, WorkLatencies,
 };
-pub use daytona_api::{DaytonaApi, DaytonaApiOptions, Live, StartError};
+pub use daytona_api::{
+    CommandExecution, DaytonaApi, DaytonaApiOptions, HostError, Live, StartError,
+};
 pub use engine::{Journal, Line, Outcome, RunOptions, VirtualClock, What, run};
 pub use experiment::{
     Experiment, ExperimentError, ExperimentOptions, Progress, RecordedTraffic, ReportContext,

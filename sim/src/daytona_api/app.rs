@@ -1,11 +1,16 @@
 //! Starting and stopping the simulated Daytona in this process.
 
 use super::connection::serve;
+use super::control_plane::ControlPlane;
+use super::exec::{CommandExecution, Host, HostError};
 use super::real_time::{Live, wall_clock_ms};
 use super::routes::router;
+use super::toolbox::{self, Toolbox, watch};
 use crate::daytona::{Account, AccountSettings};
+use axum::extract::DefaultBodyLimit;
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -17,6 +22,8 @@ pub struct DaytonaApiOptions {
     pub listen: SocketAddr,
     /// So many times as fast as the clock on the wall its time passes; more than 0.
     pub speed: f64,
+    /// What becomes of commands.
+    pub execution: CommandExecution,
     /// The account. Its `epoch_ms` is set to the time at which it is started.
     pub account: AccountSettings,
 }
@@ -27,6 +34,7 @@ impl Default for DaytonaApiOptions {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             speed: 1.0,
+            execution: CommandExecution::default(),
             account: AccountSettings::default(),
         }
     }
@@ -43,6 +51,9 @@ pub enum StartError {
         /// Why.
         source: io::Error,
     },
+    /// Sandboxes cannot have directories here.
+    #[error("cannot keep the files of sandboxes")]
+    Host(#[from] HostError),
     /// Time that stands still or runs backwards.
     #[error("speed {0} is not more than 0")]
     Speed(f64),
@@ -54,6 +65,7 @@ pub struct DaytonaApi {
     address: SocketAddr,
     api_key: String,
     live: Arc<Live>,
+    host: Arc<Host>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -68,6 +80,7 @@ impl DaytonaApi {
             return Err(StartError::Speed(options.speed));
         }
         let listen = |source| StartError::Listen { address, source };
+        let host = Arc::new(Host::start(options.execution)?);
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let api_key = options.account.api_key.clone();
@@ -79,8 +92,14 @@ impl DaytonaApi {
         );
         let live = Arc::new(Live::new(account, options.speed));
         let driver = tokio::spawn(Arc::clone(&live).drive());
-        let server = tokio::spawn(serve(listener, router(Arc::clone(&live))));
-        Ok(Self { address, api_key, live, tasks: vec![driver, server] })
+        let control_plane: Arc<dyn ControlPlane> = Arc::clone(&live) as Arc<dyn ControlPlane>;
+        let toolbox = Arc::new(Toolbox { control_plane, host: Arc::clone(&host) });
+        let watcher = tokio::spawn(watch(Arc::clone(&toolbox)));
+        let routes = router(Arc::clone(&live))
+            .nest("/toolbox/{sandbox}", toolbox::router(toolbox))
+            .layer(DefaultBodyLimit::disable());
+        let server = tokio::spawn(serve(listener, routes));
+        Ok(Self { address, api_key, live, host, tasks: vec![driver, watcher, server] })
     }
 
     /// A key that nobody can guess.
@@ -118,13 +137,23 @@ impl DaytonaApi {
         &self.live
     }
 
-    /// Stops it and waits until it is not reachable any more.
+    /// Where the files of its sandboxes are while it runs.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.host.root()
+    }
+
+    /// Stops it and waits until it is not reachable any more and nothing of its
+    /// sandboxes is left.
     pub async fn stop(mut self) {
         for task in std::mem::take(&mut self.tasks) {
             task.abort();
             // It was aborted, which is what it answers.
             let _ = task.await;
         }
+        let host = Arc::clone(&self.host);
+        // It panics only where it has been reported, and dropping it cleans up too.
+        let _ = tokio::task::spawn_blocking(move || host.shut_down()).await;
     }
 }
 
@@ -133,5 +162,7 @@ impl Drop for DaytonaApi {
         for task in &self.tasks {
             task.abort();
         }
+        // Requests under way may hold the host for a while yet: its processes must go now.
+        self.host.shut_down();
     }
 }

@@ -17,9 +17,13 @@ mod answer;
 mod app;
 mod asked;
 mod connection;
+mod control_plane;
 mod error_body;
+mod exec;
 mod real_time;
 mod routes;
+mod toolbox;
 
 pub use app::{DaytonaApi, DaytonaApiOptions, StartError};
+pub use exec::{CommandExecution, HostError};
 pub use real_time::Live;

@@ -62,6 +62,11 @@ impl Live {
         done
     }
 
+    /// Tells of every change that somebody may wait for.
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
     /// How long a span of the account's time lasts on the wall.
     pub(super) fn on_the_wall(&self, span: sandpool_core::Span) -> Duration {
         Duration::from_secs_f64(span.as_secs_f64() / self.speed)
