@@ -45,9 +45,7 @@ impl Account {
                 (Some(name), Amounts::of_snapshot(size))
             }
         };
-        if let Some(reason) = &self.suspended {
-            return Err(Refused::because(403, format!("Organization is suspended: {reason}")));
-        }
+        self.not_suspended()?;
         let auto_delete = number_or(body, "autoDeleteInterval", -1.0);
         self.check_quota(&amounts, auto_delete)?;
         check_volumes(body)?;
@@ -55,10 +53,8 @@ impl Account {
             return Err(Refused::bad("No available runners"));
         }
         let minutes = self.intervals(body)?;
-        for list in ["networkAllowList", "domainAllowList"] {
-            if let Some(networks) = text(body, list).filter(|_| list == "networkAllowList") {
-                check_networks(networks)?;
-            }
+        if let Some(networks) = text(body, "networkAllowList") {
+            check_networks(networks)?;
         }
         let name = text(body, "name").filter(|name| !name.is_empty()).map(str::to_owned);
         if let Some(name) = name.as_ref().filter(|name| self.names.contains_key(*name)) {
@@ -109,8 +105,7 @@ impl Account {
     /// The region of a create: the one that it names, or the organization's default.
     fn region_of(&self, identity: &Identity, body: &Value) -> Result<String, Refused> {
         let named = text(body, "target").filter(|target| !target.is_empty());
-        if let Some(target) = named.filter(|&target| target != self.settings.region) {
-            let _ = target;
+        if named.is_some_and(|target| target != self.settings.region) {
             return Err(Refused::because(404, "Region not found"));
         }
         if !identity.owns_sandboxes() {

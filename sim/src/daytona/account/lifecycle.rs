@@ -6,7 +6,7 @@ use super::credentials::Identity;
 use super::quota_text::{check_largest, full};
 use super::validation::check_resize;
 use super::{Account, Uuid};
-use crate::daytona::cloud::{Deny, Seen};
+use crate::daytona::cloud::{Deny, Desired, Seen};
 use sandpool_core::{Dimension, ProviderId, Resources, Time};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub struct ToolboxAccess {
     pub state: &'static str,
     /// Its environment, as it was given.
     pub env: Value,
-    /// Whether its disk is still there: false once it is gone.
+    /// Whether its files are there or come back: not once it is being deleted.
     pub exists: bool,
 }
 
@@ -40,7 +40,7 @@ impl Account {
             is_started: seen.is_started,
             state: seen.state,
             env: row.env.clone(),
-            exists: true,
+            exists: seen.desired != Desired::Destroyed,
         })
     }
 
@@ -72,7 +72,6 @@ impl Account {
     pub(super) fn start(&mut self, identity: &Identity, key: &str) -> Result<Outcome, Refused> {
         let id = self.find(identity, key)?;
         let before = self.seen(id, key)?;
-        self.not_suspended()?;
         self.cloud.start(self.now, id).map_err(|deny| self.refusal(deny))?;
         self.settle(self.now);
         if matches!(before.stored, "started" | "archived") {
@@ -119,7 +118,6 @@ impl Account {
         skip_start: bool,
     ) -> Result<Outcome, Refused> {
         let id = self.find(identity, key)?;
-        self.not_suspended()?;
         self.cloud.recover(self.now, id, skip_start).map_err(|deny| self.refusal(deny))?;
         self.settle(self.now);
         if skip_start { self.shown(200, id, key) } else { Ok(self.wait_for(id, key)) }
@@ -162,10 +160,13 @@ impl Account {
         Err(Refused::because(422, format!("{what} is not supported for this sandbox")))
     }
 
+    /// A suspended organization may not grow; what it has goes on, starts and stops.
     pub(super) fn not_suspended(&self) -> Result<(), Refused> {
         match &self.suspended {
-            // Sandboxes of a suspended organization run on for a grace period.
-            Some(_) | None => Ok(()),
+            None => Ok(()),
+            Some(reason) => {
+                Err(Refused::because(403, format!("Organization is suspended: {reason}")))
+            }
         }
     }
 
