@@ -3,22 +3,34 @@
 use super::examples;
 use super::failure::Failure;
 use super::input::{load_one, variant_index};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use sandpool_sim::{
-    AccountSettings, ApiLimit, ApiLimits, DaytonaApi, DaytonaApiOptions, WorkLatencies,
+    AccountSettings, ApiLimit, ApiLimits, CommandExecution, DaytonaApi, DaytonaApiOptions,
+    StartError, WorkLatencies,
 };
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Serve the simulated Daytona over Daytona's own HTTP API
+///
+/// WARNING: commands of its sandboxes really run, as processes of this machine and with the rights
+/// of whoever starts this. It is a tool for development and no security boundary: run nothing in it
+/// that you would not run in a terminal. Whoever has the key can run commands.
 #[derive(Args, Debug)]
-#[command(after_help = examples!("  sandpool-sim daytona --listen 127.0.0.1:3986 --api-key dtn_test
-  sandpool-sim daytona --scenario scenarios/rush-hour.toml --speed 10"))]
+#[command(after_help = examples!("  sandpool-sim daytona
+  sandpool-sim daytona --listen 127.0.0.1:0 --api-key dtn_test --exec none
+  sandpool-sim daytona --scenario scenarios/rush-hour.toml --speed 10
+  DAYTONA_API_URL=http://127.0.0.1:3986/api DAYTONA_API_KEY=dtn_test python3 my_agent.py"))]
 pub(crate) struct Arguments {
     /// Where to listen; port 0 is any free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:3986")]
     listen: SocketAddr,
+    /// Listen also where other machines can reach it: whoever has the key can then run commands
+    /// on this one
+    #[arg(long)]
+    allow_any_address: bool,
     /// Take latencies, faults and quota from a scenario's `[provider]`; without one all is quick
     /// and nothing fails
     #[arg(long, value_name = "FILE")]
@@ -26,15 +38,26 @@ pub(crate) struct Arguments {
     /// The variant of the scenario; without one the first
     #[arg(long, value_name = "NAME", requires = "scenario")]
     variant: Option<String>,
-    /// So many times as fast as the clock on the wall
+    /// So many times as fast as the clock on the wall; commands run no faster
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     speed: f64,
     /// The key that opens it; without one it is made up and printed
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", env = "SANDPOOL_DAYTONA_KEY", hide_env_values = true)]
     api_key: Option<String>,
+    /// What becomes of commands
+    #[arg(long, value_enum, default_value_t = Exec::Local)]
+    exec: Exec,
     /// Creates, life-cycle calls, other calls and failed logins a minute, in this order
     #[arg(long, value_name = "N,N,N,N", value_parser = four_numbers)]
     limits: Option<[u32; 4]>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Exec {
+    /// They run on this machine
+    Local,
+    /// They do not run: each ends at once with exit code 0 and no output
+    None,
 }
 
 pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
@@ -61,23 +84,61 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), 
             anonymous: None,
         };
     }
-    account.api_key = match &arguments.api_key {
-        Some(key) => key.clone(),
-        None => DaytonaApi::random_key().map_err(|error| Failure::Machine(error.to_string()))?,
+    account.api_key = arguments.api_key.clone().unwrap_or_default();
+    let execution = match arguments.exec {
+        Exec::Local => CommandExecution::Local,
+        Exec::None => CommandExecution::None,
     };
-    let options = DaytonaApiOptions { listen: arguments.listen, speed: arguments.speed, account };
+    let options = DaytonaApiOptions {
+        listen: arguments.listen,
+        allow_any_address: arguments.allow_any_address,
+        speed: arguments.speed,
+        execution,
+        account,
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let api =
-            DaytonaApi::start(options).await.map_err(|error| Failure::Machine(describe(&error)))?;
-        writeln!(out, "a simulated Daytona is served at {}", api.url())?;
-        writeln!(out, "DAYTONA_API_URL={}", api.url())?;
-        writeln!(out, "DAYTONA_API_KEY={}", api.api_key())?;
-        out.flush()?;
-        tokio::signal::ctrl_c().await?;
-        api.stop().await;
-        Ok(())
-    })
+    runtime.block_on(serve(options, out))
+}
+
+async fn serve(options: DaytonaApiOptions, out: &mut dyn Write) -> Result<(), Failure> {
+    let execution = options.execution;
+    // Asked for before anybody can know that it runs: from then on a signal must not just end it.
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let api = DaytonaApi::start(options).await.map_err(failure)?;
+    let what = match execution {
+        CommandExecution::Local => {
+            "COMMANDS RUN ON THIS MACHINE, with your rights: no security boundary"
+        }
+        CommandExecution::None => "commands do not run",
+    };
+    writeln!(out, "SIMULATED Daytona at {} ({what})", api.url())?;
+    writeln!(out, "DAYTONA_API_URL={}", api.url())?;
+    writeln!(out, "DAYTONA_API_KEY={}", api.api_key())?;
+    out.flush()?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = hang_up.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    api.stop().await;
+    Ok(())
+}
+
+fn failure(error: StartError) -> Failure {
+    let hint = match &error {
+        StartError::NotLoopback(_) => {
+            "\n  hint: --allow-any-address insists; whoever has the key can then run commands here"
+        }
+        StartError::Listen { .. } => "\n  hint: --listen 127.0.0.1:0 takes any free port",
+        _ => "",
+    };
+    let text = format!("{}{hint}", describe(&error));
+    match error {
+        StartError::NotLoopback(_) | StartError::Speed(_) => Failure::Usage(text),
+        _ => Failure::Machine(text),
+    }
 }
 
 fn four_numbers(text: &str) -> Result<[u32; 4], String> {

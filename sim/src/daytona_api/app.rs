@@ -20,11 +20,15 @@ use tokio::task::JoinHandle;
 pub struct DaytonaApiOptions {
     /// Where to listen; port 0 is any free one.
     pub listen: SocketAddr,
+    /// Listen on an address that other machines can reach. Whoever has the key can then run commands
+    /// on this one.
+    pub allow_any_address: bool,
     /// So many times as fast as the clock on the wall its time passes; more than 0.
     pub speed: f64,
     /// What becomes of commands.
     pub execution: CommandExecution,
-    /// The account. Its `epoch_ms` is set to the time at which it is started.
+    /// The account. Its `epoch_ms` is set to the time at which it is started; an empty `api_key` is
+    /// replaced by a random one.
     pub account: AccountSettings,
 }
 
@@ -33,9 +37,10 @@ impl Default for DaytonaApiOptions {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            allow_any_address: false,
             speed: 1.0,
             execution: CommandExecution::default(),
-            account: AccountSettings::default(),
+            account: AccountSettings { api_key: String::new(), ..AccountSettings::default() },
         }
     }
 }
@@ -51,6 +56,12 @@ pub enum StartError {
         /// Why.
         source: io::Error,
     },
+    /// Other machines could reach the address, and that was not asked for.
+    #[error("{0} can be reached from other machines")]
+    NotLoopback(SocketAddr),
+    /// The operating system gives no random numbers for a key.
+    #[error("cannot make a random key")]
+    Key(#[source] io::Error),
     /// Sandboxes cannot have directories here.
     #[error("cannot keep the files of sandboxes")]
     Host(#[from] HostError),
@@ -73,18 +84,29 @@ impl DaytonaApi {
     /// Starts it. It is reachable when this returns.
     ///
     /// # Errors
-    /// When the address cannot be listened on, or the speed is not more than zero.
+    /// When the address cannot be listened on or is not this machine's alone, the speed is not more
+    /// than zero, or there is no place for the sandboxes' files.
     pub async fn start(options: DaytonaApiOptions) -> Result<Self, StartError> {
         let address = options.listen;
         if options.speed.is_nan() || options.speed <= 0.0 {
             return Err(StartError::Speed(options.speed));
         }
         let listen = |source| StartError::Listen { address, source };
+        if !address.ip().is_loopback() && !options.allow_any_address {
+            return Err(StartError::NotLoopback(address));
+        }
+        let api_key = match options.account.api_key.as_str() {
+            "" => Self::random_key().map_err(StartError::Key)?,
+            key => key.to_owned(),
+        };
         let host = Arc::new(Host::start(options.execution)?);
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let api_key = options.account.api_key.clone();
-        let settings = AccountSettings { epoch_ms: wall_clock_ms(), ..options.account };
+        let settings = AccountSettings {
+            api_key: api_key.clone(),
+            epoch_ms: wall_clock_ms(),
+            ..options.account
+        };
         let mut account = Account::new(settings);
         account.set_base_urls(
             format!("http://{address}/toolbox"),
@@ -103,10 +125,7 @@ impl DaytonaApi {
     }
 
     /// A key that nobody can guess.
-    ///
-    /// # Errors
-    /// When the operating system gives no random numbers.
-    pub fn random_key() -> Result<String, io::Error> {
+    fn random_key() -> Result<String, io::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -83,11 +83,6 @@ impl Host {
         &self.root
     }
 
-    /// What becomes of commands.
-    pub(in crate::daytona_api) fn execution(&self) -> CommandExecution {
-        self.execution
-    }
-
     /// What a sandbox has here, made now if it had nothing yet. Blocks.
     ///
     /// # Errors
