@@ -48,7 +48,8 @@ impl Clock for InstanceClock {
 /// Further ahead than this is never.
 const CENTURY: Duration = Duration::from_secs(3_155_760_000);
 
-fn wall_clock_ms() -> i64 {
+/// What the wall clock shows, milliseconds since 1970.
+pub(crate) fn wall_clock_ms() -> i64 {
     #[expect(clippy::disallowed_methods, reason = "the real clock enters the server here")]
     let now = SystemTime::now();
     now.duration_since(UNIX_EPOCH)

@@ -8,7 +8,7 @@ mod files;
 mod lazy_sandbox;
 mod turns;
 
-pub(crate) use execute::{Execute, Executed, Outcome};
+pub(crate) use execute::{Execute, ExecuteError, Executed, Outcome};
 pub(crate) use files::FileOutcome;
 pub(crate) use lazy_sandbox::Missing;
 
