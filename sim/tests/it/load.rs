@@ -38,8 +38,14 @@ struct Load {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_little_load_leaves_nothing() {
-    carry(Load { sandboxes: 40, requests: 1000, requests_per_second: 500, rounds: 100, at_once: 8 })
-        .await;
+    carry(Load {
+        sandboxes: 40,
+        requests: 1000,
+        requests_per_second: 500,
+        rounds: 100,
+        at_once: 8,
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -132,7 +138,11 @@ async fn carry(load: Load) {
         round.await.expect("a round without an error");
     }
     let seconds = begun.elapsed().as_secs_f64();
-    println!("{} rounds: {seconds:.1} s, {:.0} a second", load.rounds, f64::from(load.rounds) / seconds);
+    println!(
+        "{} rounds: {seconds:.1} s, {:.0} a second",
+        load.rounds,
+        f64::from(load.rounds) / seconds
+    );
 
     soon("no directory is left", || entries(&root) == 0).await;
     // Connections of this client stay open for a while, and are no leak.
@@ -150,7 +160,8 @@ async fn carry(load: Load) {
 /// A sandbox's short life, with one command in it.
 async fn round(client: &Client) {
     let id = client.create(json!({})).await;
-    let (code, output) = client.execute(&id, "echo round > note; (sleep 60 &) >/dev/null 2>&1; cat note").await;
+    let (code, output) =
+        client.execute(&id, "echo round > note; (sleep 60 &) >/dev/null 2>&1; cat note").await;
     assert_eq!((code, output.as_str()), (0, "round\n"));
     client.remove(&id).await;
 }

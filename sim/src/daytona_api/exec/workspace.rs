@@ -11,6 +11,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What is beside the sandbox's own files.
+const PRIVATE: &str = "private";
+
 /// A sandbox's directory and processes.
 #[derive(Debug)]
 pub(in crate::daytona_api) struct Workspace {
@@ -38,6 +41,7 @@ impl Workspace {
         runs_commands: bool,
     ) -> io::Result<Self> {
         let directory = Directory::create(base.join("fs"))?;
+        std::fs::create_dir(base.join(PRIVATE))?;
         Ok(Self {
             id: id.to_owned(),
             mark,
@@ -95,7 +99,7 @@ impl Workspace {
 
     /// Where files that are not the sandbox's own may be put, such as those of its sessions.
     pub(super) fn private(&self) -> PathBuf {
-        self.base.join("private")
+        self.base.join(PRIVATE)
     }
 
     /// Remembers that it has run something.

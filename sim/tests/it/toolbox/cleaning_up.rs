@@ -56,11 +56,16 @@ async fn stopping_and_dropping_leave_nothing() {
             other.try_send("POST", &path, "application/json", body).await
         });
         let note = api.directory().join(&id).join("fs/home/daytona/running");
-        soon("it has begun", || std::fs::read_to_string(&note).is_ok_and(|text| !text.is_empty())).await;
+        soon("it has begun", || std::fs::read_to_string(&note).is_ok_and(|text| !text.is_empty()))
+            .await;
         let shell = std::fs::read_to_string(&note).expect("a note");
         let shell: u32 = shell.trim().parse().expect("a process id");
         let root = api.directory().to_owned();
-        if is_dropped { drop(api) } else { api.stop().await }
+        if is_dropped {
+            drop(api)
+        } else {
+            api.stop().await
+        }
         assert!(!root.exists(), "the directory is left");
         soon("both have ended", || !is_running(process) && !is_running(shell)).await;
         let _ = running.await;

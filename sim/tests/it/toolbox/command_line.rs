@@ -79,7 +79,11 @@ async fn it_ends_well_by_signals_and_leaves_nothing() {
 async fn it_says_plainly_what_it_is() {
     let temporary = tempfile::tempdir().expect("a directory");
     let served = Served::start(temporary.path(), &["--api-key", "dtn_mine"]);
-    assert!(served.first_line.starts_with("SIMULATED Daytona at http://127.0.0.1:"), "{}", served.first_line);
+    assert!(
+        served.first_line.starts_with("SIMULATED Daytona at http://127.0.0.1:"),
+        "{}",
+        served.first_line
+    );
     assert!(served.first_line.contains("COMMANDS RUN ON THIS MACHINE"), "{}", served.first_line);
     let id = served.client.create(json!({})).await;
     assert_eq!(served.client.execute(&id, "echo ran").await.1, "ran\n");

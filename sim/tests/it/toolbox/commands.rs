@@ -46,7 +46,10 @@ async fn bad_requests_are_refused() {
     ] {
         let refused = client.post(&path, body).await.refused(400, code);
         assert_eq!(refused["source"], "DAYTONA_DAEMON");
-        assert_eq!((&refused["path"], &refused["method"]), (&json!("/process/execute"), &json!("POST")));
+        assert_eq!(
+            (&refused["path"], &refused["method"]),
+            (&json!("/process/execute"), &json!("POST"))
+        );
     }
     let path = format!("/toolbox/{id}/process/code-run");
     let body = json!({ "code": "x", "language": "cobol" });
@@ -74,7 +77,8 @@ async fn at_the_time_limit_the_whole_process_group_dies() {
 async fn much_output_is_cut_and_does_not_block_the_command() {
     let (api, client) = served().await;
     let id = client.create(json!({})).await;
-    let (code, output) = client.execute(&id, "head -c 20000000 /dev/zero | tr '\\0' x; exit 5").await;
+    let (code, output) =
+        client.execute(&id, "head -c 20000000 /dev/zero | tr '\\0' x; exit 5").await;
     assert_eq!(code, 5);
     assert!(output.ends_with("\n[output cut after 8388608 bytes]\n"), "{}", output.len());
     assert_eq!(output.len(), 8_388_608 + "\n[output cut after 8388608 bytes]\n".len());

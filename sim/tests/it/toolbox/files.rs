@@ -8,7 +8,8 @@ async fn a_file_can_be_written_listed_moved_and_deleted() {
     let (api, client) = served().await;
     let id = client.create(json!({})).await;
     let files = format!("/toolbox/{id}/files");
-    let made = client.post(&format!("{files}/folder?path=/home/daytona/w&mode=750"), json!(null)).await;
+    let made =
+        client.post(&format!("{files}/folder?path=/home/daytona/w&mode=750"), json!(null)).await;
     made.with(201);
     let info = client.get(&format!("{files}/info?path=w")).await.with(200);
     assert_eq!((&info["isDir"], &info["mode"]), (&json!(true), &json!("drwxr-x---")), "{info}");

@@ -41,7 +41,8 @@ async fn a_stopped_sandbox_runs_nothing_and_keeps_its_files() {
     client.upload(&id, "note", "kept").await.with(200);
     client.stop(&id).await;
     let path = format!("/toolbox/{id}/process/execute");
-    let refused = client.post(&path, json!({ "command": "true" })).await.refused(400, "BAD_REQUEST");
+    let refused =
+        client.post(&path, json!({ "command": "true" })).await.refused(400, "BAD_REQUEST");
     let message = refused["message"].as_str().expect("a text");
     assert!(message.ends_with("Is the Sandbox started?"), "{message}");
     client.post(&format!("/api/sandbox/{id}/start"), Value::Null).await.with(200);
@@ -64,7 +65,11 @@ async fn a_command_that_the_sandbox_ends_under_gets_no_answer_of_its_own() {
         });
         let begun = api.directory().join(&id).join("fs/home/daytona/begun");
         soon("it has begun", || begun.exists()).await;
-        if how == "stop" { client.stop(&id).await } else { client.remove(&id).await }
+        if how == "stop" {
+            client.stop(&id).await
+        } else {
+            client.remove(&id).await
+        }
         let got = running.await.expect("no panic");
         assert_eq!((got.status, got.text().as_str()), (502, ""), "{how}");
     }

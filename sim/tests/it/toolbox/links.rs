@@ -53,7 +53,8 @@ async fn no_symbolic_link_leads_out() {
     for path in ["dir/secret", "up/secret"] {
         let removed = client.delete(&format!("{files}?path={path}")).await;
         assert_ne!(removed.status, 204, "{path} was deleted");
-        let mode = client.post(&format!("{files}/permissions?path={path}&mode=777"), Value::Null);
+        let change = format!("{files}/permissions?path={path}&mode=777");
+        let mode = client.post(&change, Value::Null);
         assert_ne!(mode.await.status, 200, "{path} was changed");
         let to = format!("{files}/move?source={path}&destination=taken");
         assert_ne!(client.post(&to, Value::Null).await.status, 200, "{path} was moved");
