@@ -1,4 +1,5 @@
 //! Many sandboxes and requests at once, and what is left of them.
+#![expect(clippy::disallowed_methods, reason = "how long real processes take is what is measured")]
 
 use crate::support::SMALL;
 use crate::toolbox::{Client, Served, entries, soon};

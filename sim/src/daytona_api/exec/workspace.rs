@@ -2,7 +2,6 @@
 
 use super::directory::{Directory, remove_tree};
 use super::environment::environment;
-use super::leftovers::kill_leftovers;
 use super::process_group::ProcessGroups;
 use super::session::Session;
 use std::collections::BTreeMap;
@@ -114,14 +113,6 @@ impl Workspace {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Kills everything that it runs. Blocks for as long as that takes, which is not long.
-    pub(super) fn stop(&self) {
-        self.stop_groups();
-        if self.has_run.swap(false, Ordering::SeqCst) {
-            kill_leftovers(&self.mark, &self.base);
-        }
-    }
-
     /// Kills the commands under way with their process groups, but nothing that they left behind.
     pub(super) fn stop_groups(&self) {
         self.stops.fetch_add(1, Ordering::SeqCst);
@@ -129,9 +120,13 @@ impl Workspace {
         self.groups.kill_all();
     }
 
-    /// Kills everything that it runs and removes its directory.
-    pub(super) fn remove(&self) -> io::Result<()> {
-        self.stop();
+    /// Whether it has run anything since this was asked last, so that something may be left of it.
+    pub(super) fn take_has_run(&self) -> bool {
+        self.has_run.swap(false, Ordering::SeqCst)
+    }
+
+    /// Removes its directory. Blocks.
+    pub(super) fn remove_directory(&self) -> io::Result<()> {
         remove_tree(&self.base)
     }
 }

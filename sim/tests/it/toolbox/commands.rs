@@ -58,6 +58,7 @@ async fn bad_requests_are_refused() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "a time limit on the clock on the wall is tested")]
 async fn at_the_time_limit_the_whole_process_group_dies() {
     let (api, client) = served().await;
     let id = client.create(json!({})).await;
