@@ -20,18 +20,18 @@ pub use context::{
     BytesOverFour, ContextRules, Selected, Selection, TokenEstimate, select_context,
 };
 pub use keys::{ApiKey, AuthError, KeyHash, authenticate, redact_keys};
+pub use provider::{
+    Alive, CommandOutcome, CommandRequest, Daytona, DaytonaOptions, FileContent, FileEntry,
+    FileSource, Found, IdTable, OptionsError, Origin, Pool, PoolError, PrepareFile, PrepareSteps,
+    ProviderError, Relabelling, SandboxProvider, SandboxTemplate, Scripted, Simulated, Target,
+    carry_out,
+};
 pub use store::{
     Account, ApiKeyRecord, Batch, Committing, Conversation, ConversationKey, ConversationPage,
     EventRecord, ExecuteRecord, IdempotencyRecord, IdempotencyStatus, Intent, JournalLine,
     KeyUnavailable, MAX_PAGE, Message, MessageKind, MessageRange, NewApiKey, NewConversation,
     NewIdempotent, OpenConversation, OpenExecute, OpenRequest, OpenTurn, Order, Receipt, Recovery,
     SandboxRef, SqliteOptions, SqliteStore, Store, StoreError, TurnRecord, Write,
-};
-pub use provider::{
-    Alive, CommandOutcome, CommandRequest, Daytona, DaytonaOptions, FileContent, FileEntry,
-    FileSource, Found, IdTable, OptionsError, Origin, Pool, PoolError, PrepareFile, PrepareSteps,
-    ProviderError, Relabelling, SandboxProvider, SandboxTemplate, Scripted, Simulated, Target,
-    carry_out,
 };
 
 use sandpool_core::Resources;
@@ -51,13 +51,19 @@ fn provider_templates(settings: &Settings) -> Result<Vec<SandboxTemplate>, Strin
             };
             let prepare = match template.prepare.clone() {
                 None => PrepareSteps::default(),
-                Some(table) => table.try_into().map_err(|error| {
-                    format!("[classes.{}.prepare]: {error}", class.name)
-                })?,
+                Some(table) => table
+                    .try_into()
+                    .map_err(|error| format!("[classes.{}.prepare]: {error}", class.name))?,
             };
             let resources: Resources = class.resources;
             let environment = std::collections::BTreeMap::new();
-            Ok(SandboxTemplate { class: class.name.clone(), resources, origin, environment, prepare })
+            Ok(SandboxTemplate {
+                class: class.name.clone(),
+                resources,
+                origin,
+                environment,
+                prepare,
+            })
         })
         .collect()
 }

@@ -79,10 +79,9 @@ impl FromRequestParts<App> for Operator {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Account::from_request_parts(parts, app).await? {
             Account(OPERATOR) => Ok(Self),
-            Account(_) => Err(ApiError::new(
-                ErrorCode::Forbidden,
-                "this key is not the operator's",
-            )),
+            Account(_) => {
+                Err(ApiError::new(ErrorCode::Forbidden, "this key is not the operator's"))
+            }
         }
     }
 }

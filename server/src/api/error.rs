@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 /// What a program can go by. New codes may be added; none changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ErrorCode {
+pub(crate) enum ErrorCode {
     /// The request is malformed; the message says where.
     InvalidRequest,
     /// No key, or one that opens nothing.
@@ -50,7 +50,7 @@ pub enum ErrorCode {
 impl ErrorCode {
     /// The status that goes with it: 4xx where the caller can do something about it, else 5xx.
     #[must_use]
-    pub const fn status(self) -> StatusCode {
+    pub(crate) const fn status(self) -> StatusCode {
         match self {
             Self::InvalidRequest => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
@@ -73,14 +73,14 @@ impl ErrorCode {
 
 /// The body of an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ErrorBody {
+pub(crate) struct ErrorBody {
     /// For programs.
-    pub code: ErrorCode,
+    pub(crate) code: ErrorCode,
     /// For people: what is wrong.
-    pub message: String,
+    pub(crate) message: String,
     /// For people: what to do about it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub hint: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 /// An error on its way out.

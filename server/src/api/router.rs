@@ -49,6 +49,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(v1::turns::begin))
         .routes(routes!(v1::turns::end))
         .routes(routes!(v1::execute::execute))
+        .routes(routes!(v1::execute::cancel))
         .routes(routes!(v1::files::read, v1::files::write, v1::files::delete))
         .routes(routes!(v1::files::list))
         .routes(routes!(v1::events::list))

@@ -13,7 +13,11 @@ use std::process::ExitCode;
 /// Without a Daytona key it starts a SIMULATED Daytona in the same process, on loopback: its
 /// commands run on this machine with your rights, which is no security boundary.
 #[derive(Debug, Parser)]
-#[command(name = "sandpool-server", version, max_term_width = 100, after_help = "\
+#[command(
+    name = "sandpool-server",
+    version,
+    max_term_width = 100,
+    after_help = "\
 Examples:
   sandpool-server
   DAYTONA_API_KEY_FILE=/run/secrets/daytona sandpool-server --config pool.toml
@@ -23,7 +27,8 @@ Exit codes:
   0  all is well
   1  the server failed while it ran
   2  the command or the configuration file has mistakes
-  3  the server could not start: address, store or provider")]
+  3  the server could not start: address, store or provider"
+)]
 struct CommandLine {
     #[command(flatten)]
     serve: serve::Arguments,

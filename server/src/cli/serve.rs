@@ -121,16 +121,15 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
     let hands = ProviderHands::new(Arc::clone(&provider), recovery.epoch + 1, left);
     let clock = InstanceClock::start();
     let started = Engine::start(config, &recovery, commit, Arc::new(hands), clock);
-    let rules =
-        ContextRules { tool_output_bytes: settings.history.tool_output_bytes as usize };
+    let rules = ContextRules { tool_output_bytes: settings.history.tool_output_bytes as usize };
     let service =
         Service::new(started.engine.clone(), store, provider, started.open, classes, rules);
     let app = App::new(service, settings.http.clone());
     let is_draining = Arc::clone(&app.is_draining);
 
-    let listener = TcpListener::bind(settings.http.listen).await.map_err(|error| {
-        cannot(format!("cannot listen on {}: {error}", settings.http.listen))
-    })?;
+    let listener = TcpListener::bind(settings.http.listen)
+        .await
+        .map_err(|error| cannot(format!("cannot listen on {}: {error}", settings.http.listen)))?;
     let address = listener.local_addr().map_err(|error| cannot(error.to_string()))?;
     announce(address, &source, first.as_ref());
 
@@ -161,8 +160,7 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
     let leave = settings.policy.config.recovery == sandpool_core::Recovery::Adopt;
     let drained = engine.drain(leave);
     let longest = settings.policy.config.drain_grace.as_secs_f64() + 30.0;
-    let in_time =
-        tokio::time::timeout(std::time::Duration::from_secs_f64(longest), drained).await;
+    let in_time = tokio::time::timeout(std::time::Duration::from_secs_f64(longest), drained).await;
     shutdown.notify_one();
     drop(engine);
     // Streams have no end of their own.
@@ -213,14 +211,15 @@ fn with_hint(error: &crate::store::StoreError) -> String {
     }
 }
 
-fn announce(
-    address: SocketAddr,
-    source: &Source,
-    first: Option<&super::first_start::FirstKeys>,
-) {
+fn announce(address: SocketAddr, source: &Source, first: Option<&super::first_start::FirstKeys>) {
     if let Source::Simulated(api) = source {
-        println!("SIMULATED Daytona at {}: COMMANDS RUN ON THIS MACHINE, with your rights.", api.url());
-        println!("It is for trying things out and no security boundary. Set DAYTONA_API_KEY for the real one.");
+        println!(
+            "SIMULATED Daytona at {}: COMMANDS RUN ON THIS MACHINE, with your rights.",
+            api.url()
+        );
+        println!(
+            "It is for trying things out and no security boundary. Set DAYTONA_API_KEY for the real one."
+        );
     }
     println!("sandpool-server listens on http://{address}");
     let Some(first) = first else { return };

@@ -296,9 +296,13 @@ impl<H: Hands> Actor<H> {
                     self.effects.push(Effect::Ended(answer, Reason::Cancelled));
                 }
             }
-            Command::Cancel { conversation, execute, answer } => {
-                // One that is over already needs no cancelling.
-                let _ = self.input(Input::CancelExecute { conversation, execute });
+            Command::Cancel { conversation, answer } => {
+                let numbers = self.numbers.get(conversation.index());
+                let execute = numbers.map_or(ExecuteId(0), |numbers| numbers.last_execute);
+                if self.is_open(conversation) && self.under_way.is_busy(conversation) {
+                    // One that is over in the scheduler's eyes already needs no cancelling.
+                    let _ = self.input(Input::CancelExecute { conversation, execute });
+                }
                 self.effects.push(Effect::Heard(answer));
             }
             Command::Explain { conversation, answer } => {
@@ -468,7 +472,6 @@ impl<H: Hands> Actor<H> {
             execute,
             name: sandbox.view.name,
             provider: sandbox.view.provider.expect("a sandbox that is used was created"),
-            class: sandbox.view.class,
             waited: event.span,
             files_lost,
             cut_off: on_cut_off,

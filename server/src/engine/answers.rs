@@ -1,9 +1,7 @@
 //! Who waits for a sandbox, who uses one, and what they are told.
 
 use super::command::Refused;
-use sandpool_core::{
-    ClassId, ConversationId, ExecuteId, Id, ProviderId, Reason, SandboxName, Span,
-};
+use sandpool_core::{ConversationId, ExecuteId, Id, ProviderId, Reason, SandboxName, Span};
 use tokio::sync::oneshot;
 
 /// The answer to a request for a sandbox.
@@ -25,8 +23,6 @@ pub(crate) struct Grant {
     pub(crate) name: SandboxName,
     /// The provider's own id of it.
     pub(crate) provider: ProviderId,
-    /// Its class.
-    pub(crate) class: ClassId,
     /// How long it was waited for.
     pub(crate) waited: Span,
     /// Why the conversation's files are not there any more, if that is told with this execute.

@@ -3,8 +3,8 @@
 use super::answers::Granted;
 use crate::store::{ConversationKey, MessageKind};
 use sandpool_core::{
-    AccountId, Capacity, ClassId, ConversationId, ConversationView, ExecuteId, ExecuteOutcome, Explanation, OpId,
-    Reason, Reply, Span, TurnId, Used, WhyRejected,
+    AccountId, Capacity, ClassId, ConversationId, ConversationView, ExecuteId, ExecuteOutcome,
+    Explanation, OpId, Reason, Reply, Span, TurnId, Used, WhyRejected,
 };
 use tokio::sync::oneshot;
 
@@ -62,7 +62,6 @@ pub(super) enum Command {
     },
     Cancel {
         conversation: ConversationId,
-        execute: ExecuteId,
         answer: oneshot::Sender<()>,
     },
     Explain {

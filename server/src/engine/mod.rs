@@ -23,7 +23,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answers::{Grant, Granted, Unavailable};
+pub(crate) use answers::{Granted, Unavailable};
 pub(crate) use command::Refused;
 pub(crate) use hands::ProviderHands;
 pub(crate) use operations::Hands;
@@ -32,9 +32,8 @@ use crate::clock::InstanceClock;
 use crate::store::{Batch, Committing, ConversationKey, MessageKind, Recovery, StoreError};
 use command::Command;
 use sandpool_core::{
-    AccountId, Capacity, ClassId, Config, ConversationId, ConversationView, ExecuteId, ExecuteOutcome,
-    Explanation,
-    Reason, Span, TurnId, Used,
+    AccountId, Capacity, ClassId, Config, ConversationId, ConversationView, ExecuteId,
+    ExecuteOutcome, Explanation, Reason, Span, TurnId, Used,
 };
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -168,13 +167,10 @@ impl Engine {
             .await
     }
 
-    /// The caller does not want the execute any more.
-    pub(crate) async fn cancel(
-        &self,
-        conversation: ConversationId,
-        execute: ExecuteId,
-    ) -> Result<(), Stopped> {
-        self.ask(|answer| Command::Cancel { conversation, execute, answer }).await
+    /// The caller does not want what is under way in the conversation any more. Whoever waits or
+    /// is at it is told; nothing happens if nothing is under way.
+    pub(crate) async fn cancel(&self, conversation: ConversationId) -> Result<(), Stopped> {
+        self.ask(|answer| Command::Cancel { conversation, answer }).await
     }
 
     /// Why the conversation waits; `None` if it does not.

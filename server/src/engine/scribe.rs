@@ -1,7 +1,6 @@
 //! Puts down what must not be lost: turns what goes into the scheduler and what comes out of it
 //! into writes, and keeps the counters that the store verifies.
 
-use super::slots::Slots;
 use crate::clock::InstanceClock;
 use crate::store::{
     Batch, EventRecord, JournalLine, Message, MessageKind, NewConversation, SandboxRef, Write,

@@ -15,8 +15,9 @@ impl Service {
         account: u32,
         state: Option<String>,
     ) -> Result<Conversation, ServiceError> {
-        let key = ConversationKey::generate()
-            .map_err(|error| ServiceError::Store(StoreError::Invalid { what: error.to_string() }))?;
+        let key = ConversationKey::generate().map_err(|error| {
+            ServiceError::Store(StoreError::Invalid { what: error.to_string() })
+        })?;
         let id = self.engine.open(key.clone(), AccountId(account)).await?;
         if let Some(state) = state {
             self.write_state(id, state).await?;
@@ -126,6 +127,16 @@ impl Service {
         limit: u32,
     ) -> Result<Vec<EventRecord>, ServiceError> {
         Ok(self.store.conversation_events(account, key, after, limit).await?)
+    }
+
+    /// Cancels what is under way in the conversation.
+    pub(crate) async fn cancel(
+        &self,
+        account: u32,
+        key: &ConversationKey,
+    ) -> Result<(), ServiceError> {
+        let id = self.open_one(account, key).await?;
+        Ok(self.engine.cancel(id).await?)
     }
 
     /// Why the conversation waits; `None` if it does not.

@@ -69,8 +69,7 @@ impl Service {
     {
         let conversation = self.open_one(account, key).await?;
         let in_turn = self.turn_for(conversation, None, None).await?;
-        let sandbox =
-            LazySandbox { service: self, conversation, turn: in_turn.turn, patience };
+        let sandbox = LazySandbox { service: self, conversation, turn: in_turn.turn, patience };
         let tell = |_: &T| (ExecuteOutcome::Completed, Used::default(), "{}".to_owned());
         let outcome = sandbox.with(work, tell).await;
         self.leave(conversation, in_turn).await?;

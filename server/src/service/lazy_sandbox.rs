@@ -71,15 +71,15 @@ impl LazySandbox<'_> {
         F: Future<Output = Result<T, ProviderError>>,
     {
         let engine = &self.service.engine;
-        let mut grant =
-            match engine.acquire(self.conversation, self.turn, self.patience).await? {
-                Err(refused) => return Err(Missing::Refused(refused)),
-                Ok(Granted::Unavailable(unavailable)) => {
-                    return Err(Missing::Unavailable(unavailable));
-                }
-                Ok(Granted::Go(grant)) => grant,
-            };
+        let mut grant = match engine.acquire(self.conversation, self.turn, self.patience).await? {
+            Err(refused) => return Err(Missing::Refused(refused)),
+            Ok(Granted::Unavailable(unavailable)) => {
+                return Err(Missing::Unavailable(unavailable));
+            }
+            Ok(Granted::Go(grant)) => grant,
+        };
         let (execute, waited) = (grant.execute, grant.waited);
+        tracing::debug!(sandbox = %grant.name, waited_seconds = waited.as_secs_f64(), "a sandbox is used");
         let began = tokio::time::Instant::now();
         let result = tokio::select! {
             result = work(grant.provider) => result,

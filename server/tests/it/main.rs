@@ -2,4 +2,5 @@
 
 mod context_filter;
 mod keys;
+mod served;
 mod store;

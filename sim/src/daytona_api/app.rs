@@ -8,6 +8,7 @@ use super::routes::router;
 use super::toolbox::{self, Toolbox, watch};
 use crate::daytona::{Account, AccountSettings};
 use axum::extract::DefaultBodyLimit;
+use axum::routing::any;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -119,6 +120,8 @@ impl DaytonaApi {
         let watcher = tokio::spawn(watch(Arc::clone(&toolbox)));
         let routes = router(Arc::clone(&live))
             .nest("/toolbox/{sandbox}", toolbox::router(toolbox))
+            // Nesting leaves out the sandbox's root with its slash, which is not served either.
+            .route("/toolbox/{sandbox}/", any(toolbox::unknown))
             .layer(DefaultBodyLimit::disable());
         let server = tokio::spawn(serve(listener, routes));
         Ok(Self { address, api_key, live, host, tasks: vec![driver, watcher, server] })

@@ -5,5 +5,7 @@ mod daytona_api;
 mod determinism;
 mod invariants;
 mod journal;
+mod load;
 mod support;
+mod toolbox;
 mod trace;

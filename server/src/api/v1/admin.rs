@@ -112,9 +112,7 @@ pub(crate) async fn add_account(
     let added_ms = crate::clock::wall_clock_ms();
     let account = Account { number, name: body.name.clone(), added_ms };
     match store.commit(Batch::new(vec![Write::AddAccount(account)])).await {
-        Ok(_) => {
-            Ok((StatusCode::CREATED, axum::Json(AccountAdded { number, name: body.name })))
-        }
+        Ok(_) => Ok((StatusCode::CREATED, axum::Json(AccountAdded { number, name: body.name }))),
         Err(StoreError::Exists { .. }) => Err(ApiError::new(
             ErrorCode::InvalidRequest,
             format!("an account {:?} exists already", body.name),

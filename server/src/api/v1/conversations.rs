@@ -129,12 +129,11 @@ pub(crate) async fn list(
 ) -> Result<axum::Json<Conversations>, ApiError> {
     let after = match params.after {
         None => None,
-        Some(text) => Some(
-            ConversationKey::parse(&text).ok_or_else(|| ApiError::not_found("conversation"))?,
-        ),
+        Some(text) => {
+            Some(ConversationKey::parse(&text).ok_or_else(|| ApiError::not_found("conversation"))?)
+        }
     };
-    let page =
-        app.service.conversations(account, after.as_ref(), limit(params.limit)?).await?;
+    let page = app.service.conversations(account, after.as_ref(), limit(params.limit)?).await?;
     Ok(axum::Json(Conversations {
         items: page.conversations.into_iter().map(Conversation::from).collect(),
         next: page.next.map(|key| key.as_str().to_owned()),

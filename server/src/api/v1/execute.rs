@@ -8,6 +8,7 @@ use super::{patience, seconds};
 use crate::provider::CommandRequest;
 use crate::service::{Execute, ExecuteError, Executed, Outcome};
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -158,4 +159,26 @@ pub(crate) async fn execute(
         }
         Err(defect) => Err(ApiError::internal(&defect)),
     }
+}
+
+/// Cancel what is under way in the conversation, waiting or running
+#[utoipa::path(
+    post,
+    path = "/v1/conversations/{conversation}/cancel",
+    tag = "executes",
+    params(("conversation" = String, Path, description = "its name")),
+    responses(
+        (status = 204, description = "nothing is under way any more"),
+        (status = 401, description = "no valid key", body = ErrorBody),
+        (status = 404, description = "no such conversation", body = ErrorBody),
+        (status = 409, description = "it is closed", body = ErrorBody)
+    )
+)]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Account(account): Account,
+    InConversation(key): InConversation,
+) -> Result<StatusCode, ApiError> {
+    app.service.cancel(account, &key).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -99,10 +99,10 @@ fn seen<T>(outcome: FileOutcome<T>) -> Result<Seen<T>, ApiError> {
         Err(Missing::NoSuchFile(path)) => {
             Err(ApiError::new(ErrorCode::NotFound, format!("no such file: {path}")))
         }
-        Err(Missing::Refused(refused)) => {
-            Err(crate::service::ServiceError::from(refused).into())
+        Err(Missing::Refused(refused)) => Err(crate::service::ServiceError::from(refused).into()),
+        Err(Missing::Stopped) => {
+            Err(crate::service::ServiceError::from(crate::engine::Stopped).into())
         }
-        Err(Missing::Stopped) => Err(crate::service::ServiceError::from(crate::engine::Stopped).into()),
     }
 }
 
@@ -191,10 +191,8 @@ pub(crate) async fn delete(
     Params(params): Params<FileParams>,
 ) -> Result<axum::Json<FileAnswer>, ApiError> {
     let patience = patience(params.patience_seconds)?;
-    let outcome = app
-        .service
-        .delete_file(account, &key, &params.path, params.recursive, patience)
-        .await?;
+    let outcome =
+        app.service.delete_file(account, &key, &params.path, params.recursive, patience).await?;
     Ok(axum::Json(done(seen(outcome)?)))
 }
 

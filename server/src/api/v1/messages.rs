@@ -173,14 +173,10 @@ pub(crate) async fn append(
         Kind::ToolCall => MessageKind::ToolCall,
         Kind::ToolResult => MessageKind::ToolResult,
         Kind::Notice => {
-            return Err(ApiError::new(
-                ErrorCode::InvalidRequest,
-                "only the server writes notices",
-            ));
+            return Err(ApiError::new(ErrorCode::InvalidRequest, "only the server writes notices"));
         }
     };
-    let sequence =
-        app.service.append(account, &key, body.turn, kind, body.call, body.text).await?;
+    let sequence = app.service.append(account, &key, body.turn, kind, body.call, body.text).await?;
     Ok((StatusCode::CREATED, axum::Json(Appended { sequence })))
 }
 

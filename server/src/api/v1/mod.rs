@@ -27,8 +27,7 @@ impl From<ServiceError> for ApiError {
             }
             ServiceError::Refused(refused) => refused_as(refused.0),
             ServiceError::Stopped(_) => {
-                Self::new(ErrorCode::NotReady, "the server is shutting down")
-                    .retry_after_seconds(1)
+                Self::new(ErrorCode::NotReady, "the server is shutting down").retry_after_seconds(1)
             }
             ServiceError::Store(error) => Self::internal(&error),
         }
@@ -45,7 +44,7 @@ fn refused_as(why: WhyRejected) -> ApiError {
             ErrorCode::ExecuteInProgress,
             "something runs in this conversation already",
         )
-        .hint("wait for it, or ask with `cancel`"),
+        .hint("wait for it, or cancel it: POST .../cancel"),
         other => ApiError::internal(&other),
     }
 }

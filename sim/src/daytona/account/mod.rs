@@ -302,9 +302,7 @@ impl Account {
                 self.snapshots.create(self.now, &body, &self.settings, &mut self.identities)
             }
             Call::DeleteSnapshot { key } => self.snapshots.delete(self.now, &key, &self.settings),
-            Call::ActivateSnapshot { key } => {
-                self.snapshots.activate(self.now, &key, &self.settings)
-            }
+            Call::ActivateSnapshot { key } => self.snapshots.activate(&key),
             Call::CurrentKey => self.credentials.current_key(&identity, &self.settings),
             Call::Keys => self.credentials.keys(&identity, &self.settings),
             Call::CreateKey { body } => {

@@ -248,12 +248,7 @@ impl Snapshots {
     }
 
     /// Only what is inactive can be activated, and nothing becomes inactive here.
-    pub(super) fn activate(
-        &mut self,
-        _now: Time,
-        key: &str,
-        _settings: &AccountSettings,
-    ) -> Result<Outcome, Refused> {
+    pub(super) fn activate(&self, key: &str) -> Result<Outcome, Refused> {
         match self.find(key) {
             None => Err(Refused::because(404, format!("Snapshot with ID or name {key} not found"))),
             Some(snapshot) if snapshot.state == SnapshotState::Active => {

@@ -7,8 +7,10 @@
 
 mod api;
 mod errands;
+mod interference;
 mod life;
 mod requests;
+mod transitions;
 mod workshop;
 
 pub use api::{ApiCreate, Arrival, Deny, Failure, Lifetimes, Recipe, Seen};

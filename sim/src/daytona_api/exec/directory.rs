@@ -106,16 +106,19 @@ impl Directory {
     }
 }
 
+/// So often at most a removal is tried again: a request under way may still write.
+const TRIES: u32 = 10;
+
 /// Removes a directory with everything in it, also what its owner may not enter.
 pub(super) fn remove_tree(root: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(root) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(root);
-            fs::remove_dir_all(root)
+    for _ in 1..TRIES {
+        match fs::remove_dir_all(root).map_err(|error| error.kind()) {
+            Ok(()) | Err(io::ErrorKind::NotFound) => return Ok(()),
+            Err(io::ErrorKind::PermissionDenied) => open_up(root),
+            Err(_) => std::thread::yield_now(),
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
     }
+    fs::remove_dir_all(root)
 }
 
 /// Lets the owner enter and change every directory.

@@ -4,7 +4,7 @@ use super::directory::remove_tree;
 use super::guardian::Guardian;
 use super::leftovers::kill_leftovers;
 use super::workspace::Workspace;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -115,18 +115,32 @@ impl Host {
         self.state().workspaces.values().cloned().collect()
     }
 
-    /// The sandbox has stopped: its processes are killed, its files stay. Blocks.
-    pub(in crate::daytona_api) fn stop(&self, id: &str) {
-        let workspace = self.state().workspaces.get(id).cloned();
-        if let Some(workspace) = workspace {
-            workspace.stop();
+    /// Sandboxes have ended: what they ran is killed, and of those that are gone the directories are
+    /// removed. Blocks.
+    ///
+    /// # Errors
+    /// When a directory cannot be removed; the others are all the same.
+    pub(in crate::daytona_api) fn end(
+        &self,
+        stopped: &[Arc<Workspace>],
+        gone: &[Arc<Workspace>],
+    ) -> io::Result<()> {
+        let mut ran = BTreeSet::new();
+        for workspace in stopped.iter().chain(gone) {
+            workspace.stop_groups();
+            if workspace.take_has_run() {
+                ran.insert(workspace.id());
+            }
         }
-    }
-
-    /// The sandbox is gone: so is everything that it had here. Blocks.
-    pub(in crate::daytona_api) fn remove(&self, id: &str) -> io::Result<()> {
-        let workspace = self.state().workspaces.remove(id);
-        workspace.map_or(Ok(()), |workspace| workspace.remove())
+        if !ran.is_empty() {
+            kill_leftovers(&self.root, &self.mark, &|id| ran.contains(id));
+        }
+        let mut ended = Ok(());
+        for workspace in gone {
+            self.state().workspaces.remove(workspace.id());
+            ended = ended.and(workspace.remove_directory());
+        }
+        ended
     }
 
     /// Kills every process and removes every directory. Blocks. Nothing can be made afterwards.
@@ -138,7 +152,7 @@ impl Host {
         }
         state.workspaces.clear();
         // Every mark starts with this one: all that is left is found in one look.
-        kill_leftovers(&self.mark, &self.root);
+        kill_leftovers(&self.root, &self.mark, &|_| true);
         match remove_tree(&self.root) {
             Ok(()) => guardian.dismiss(),
             // It tries again when it is let go without a word.

@@ -15,11 +15,15 @@ use std::path::Path;
 /// that the look before did not see.
 const ROUNDS: u32 = 20;
 
-/// Kills every process with the mark, or that works below `directory`.
-pub(super) fn kill_leftovers(mark: &str, directory: &Path) {
-    let wanted = format!("{MARK}={mark}");
+/// Kills every process of the sandboxes that are `wanted` by their ids. `root` is the directory of
+/// all of them, `mark` the start of every mark.
+///
+/// One look over all processes for any number of sandboxes: a look takes longer the more processes
+/// the machine has, and sandboxes end by the hundred.
+pub(super) fn kill_leftovers(root: &Path, mark: &str, wanted: &dyn Fn(&str) -> bool) {
+    let mark = format!("{MARK}={mark}");
     for _ in 0..ROUNDS {
-        let found = processes(&wanted, directory);
+        let found = processes(root, &mark, wanted);
         if found.is_empty() {
             return;
         }
@@ -32,20 +36,27 @@ pub(super) fn kill_leftovers(mark: &str, directory: &Path) {
     }
 }
 
-fn processes(wanted: &str, directory: &Path) -> Vec<i32> {
+fn processes(root: &Path, mark: &str, wanted: &dyn Fn(&str) -> bool) -> Vec<i32> {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|process| *process != own && belongs(*process, wanted, directory))
+        .filter(|process| *process != own && belongs(*process, root, mark, wanted))
         .collect()
 }
 
-fn belongs(process: i32, wanted: &str, directory: &Path) -> bool {
+fn belongs(process: i32, root: &Path, mark: &str, wanted: &dyn Fn(&str) -> bool) -> bool {
     // Of a process that has ended or is another user's, neither can be read.
-    let has_mark = fs::read(format!("/proc/{process}/environ")).is_ok_and(|environment| {
-        environment.split(|byte| *byte == 0).any(|pair| pair.starts_with(wanted.as_bytes()))
+    let by_mark = fs::read(format!("/proc/{process}/environ")).is_ok_and(|environment| {
+        environment
+            .split(|byte| *byte == 0)
+            .filter_map(|pair| std::str::from_utf8(pair).ok()?.strip_prefix(mark))
+            .any(wanted)
     });
-    has_mark
-        || fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|cwd| cwd.starts_with(directory))
+    by_mark
+        || fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|directory| {
+            let inside = directory.strip_prefix(root).ok();
+            let id = inside.and_then(|inside| inside.iter().next()?.to_str());
+            id.is_some_and(wanted)
+        })
 }

@@ -86,7 +86,8 @@ impl Session {
         if !workspace.runs_commands() {
             return Ok(Arc::new(Self { files, shell: None, state, ended }));
         }
-        fs::create_dir_all(&files)?;
+        // Not those above it: where they are gone, so is the sandbox.
+        fs::create_dir(&files)?;
         workspace.note_run();
         let mut child = workspace
             .process(&workspace.directory().home(), &BTreeMap::new())

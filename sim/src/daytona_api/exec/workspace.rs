@@ -2,7 +2,6 @@
 
 use super::directory::{Directory, remove_tree};
 use super::environment::environment;
-use super::leftovers::kill_leftovers;
 use super::process_group::ProcessGroups;
 use super::session::Session;
 use std::collections::BTreeMap;
@@ -10,6 +9,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is beside the sandbox's own files.
+const PRIVATE: &str = "private";
 
 /// A sandbox's directory and processes.
 #[derive(Debug)]
@@ -38,6 +40,7 @@ impl Workspace {
         runs_commands: bool,
     ) -> io::Result<Self> {
         let directory = Directory::create(base.join("fs"))?;
+        std::fs::create_dir(base.join(PRIVATE))?;
         Ok(Self {
             id: id.to_owned(),
             mark,
@@ -95,7 +98,7 @@ impl Workspace {
 
     /// Where files that are not the sandbox's own may be put, such as those of its sessions.
     pub(super) fn private(&self) -> PathBuf {
-        self.base.join("private")
+        self.base.join(PRIVATE)
     }
 
     /// Remembers that it has run something.
@@ -110,14 +113,6 @@ impl Workspace {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Kills everything that it runs. Blocks for as long as that takes, which is not long.
-    pub(super) fn stop(&self) {
-        self.stop_groups();
-        if self.has_run.swap(false, Ordering::SeqCst) {
-            kill_leftovers(&self.mark, &self.base);
-        }
-    }
-
     /// Kills the commands under way with their process groups, but nothing that they left behind.
     pub(super) fn stop_groups(&self) {
         self.stops.fetch_add(1, Ordering::SeqCst);
@@ -125,9 +120,13 @@ impl Workspace {
         self.groups.kill_all();
     }
 
-    /// Kills everything that it runs and removes its directory.
-    pub(super) fn remove(&self) -> io::Result<()> {
-        self.stop();
+    /// Whether it has run anything since this was asked last, so that something may be left of it.
+    pub(super) fn take_has_run(&self) -> bool {
+        self.has_run.swap(false, Ordering::SeqCst)
+    }
+
+    /// Removes its directory. Blocks.
+    pub(super) fn remove_directory(&self) -> io::Result<()> {
         remove_tree(&self.base)
     }
 }

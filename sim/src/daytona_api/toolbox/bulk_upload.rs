@@ -48,7 +48,7 @@ pub(super) async fn bulk_upload(
                 errors.push(format!("file[{index}]: missing .path metadata"));
                 continue;
             };
-            match write_file(&entered, path, Source::Part(part)).await {
+            match write_file(&entered, path, Source::Part(Box::new(part))).await {
                 Ok(bytes) => files.push(json!({ "path": path, "bytes": bytes })),
                 Err(reason) => errors.push(format!("{path}: {reason}")),
             }

@@ -82,7 +82,7 @@ async fn enter(
             Standing::Stopped => Err(not_started()),
             Standing::Gone => {
                 // Nobody may have noticed the end before its directory was made again.
-                let removed = shared.host.remove(&id);
+                let removed = shared.host.end(&[], &[workspace]);
                 removed.map_err(|error| DaemonError::internal(error.to_string()))?;
                 Err(container_not_found(&id))
             }

@@ -27,7 +27,7 @@ pub(super) async fn upload(
                 return Err(DaemonError::bad_request("file is required"));
             };
             if part.name() == Some("file") {
-                write(&entered, &path, Source::Part(part)).await?;
+                write(&entered, &path, Source::Part(Box::new(part))).await?;
                 break;
             }
         }

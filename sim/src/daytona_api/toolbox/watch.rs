@@ -25,15 +25,14 @@ pub(in crate::daytona_api) async fn watch(toolbox: Arc<Toolbox>) {
 }
 
 fn look(toolbox: &Toolbox) {
+    let (mut stopped, mut gone) = (Vec::new(), Vec::new());
     for workspace in toolbox.host.workspaces() {
-        let id = workspace.id();
-        match toolbox.control_plane.standing(id) {
+        match toolbox.control_plane.standing(workspace.id()) {
             Standing::Started => {}
-            Standing::Stopped => toolbox.host.stop(id),
-            Standing::Gone => {
-                // What cannot be removed now is removed with everything else at the end.
-                let _ = toolbox.host.remove(id);
-            }
+            Standing::Stopped => stopped.push(workspace),
+            Standing::Gone => gone.push(workspace),
         }
     }
+    // What cannot be removed now is removed with everything else at the end.
+    let _ = toolbox.host.end(&stopped, &gone);
 }

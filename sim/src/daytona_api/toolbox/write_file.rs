@@ -14,7 +14,7 @@ use tokio::io::AsyncWriteExt;
 /// What an upload is read from, piece by piece.
 pub(super) enum Source<'a> {
     /// A part of a form.
-    Part(Field<'a>),
+    Part(Box<Field<'a>>),
     /// The body itself.
     Raw(Body),
 }
