@@ -137,8 +137,11 @@ impl Host {
         }
         let mut ended = Ok(());
         for workspace in gone {
-            self.state().workspaces.remove(workspace.id());
-            ended = ended.and(workspace.remove_directory());
+            let removed = workspace.remove_directory();
+            if removed.is_ok() {
+                self.state().workspaces.remove(workspace.id());
+            }
+            ended = ended.and(removed);
         }
         ended
     }

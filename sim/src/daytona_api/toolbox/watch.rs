@@ -9,6 +9,9 @@ use std::time::Duration;
 /// So long is waited for more changes before they are looked at together.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// So long after a look is the next one at the latest.
+const AGAIN: Duration = Duration::from_millis(500);
+
 /// Follows the sandboxes, for ever.
 pub(in crate::daytona_api) async fn watch(toolbox: Arc<Toolbox>) {
     let mut changes = toolbox.control_plane.changes();
@@ -17,7 +20,8 @@ pub(in crate::daytona_api) async fn watch(toolbox: Arc<Toolbox>) {
         let looker = Arc::clone(&toolbox);
         // If it panicked, that has been reported, and the next look may do better.
         let _ = tokio::task::spawn_blocking(move || look(&looker)).await;
-        if changes.changed().await.is_err() {
+        // What could not be removed is tried again after a while, whether anything changes or not.
+        if let Ok(Err(_)) = tokio::time::timeout(AGAIN, changes.changed()).await {
             return;
         }
         tokio::time::sleep(PAUSE).await;
@@ -33,6 +37,6 @@ fn look(toolbox: &Toolbox) {
             Standing::Gone => gone.push(workspace),
         }
     }
-    // What cannot be removed now is removed with everything else at the end.
+    // What cannot be removed now is removed at the next look, or with everything at the end.
     let _ = toolbox.host.end(&stopped, &gone);
 }
