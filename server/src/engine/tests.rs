@@ -1,5 +1,6 @@
 //! The engine on paused time, with a ledger and hands that do as they are told.
 
+use super::answers::Grant;
 use super::*;
 use crate::store::{
     Account, OpenConversation, OpenTurn, Receipt, SandboxRef, SqliteOptions, SqliteStore, Store,

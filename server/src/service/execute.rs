@@ -82,9 +82,7 @@ impl Service {
             patience: execute.patience,
         };
         let command = &execute.command;
-        let result = sandbox
-            .with(|provider| self.provider.execute(provider, command), |outcome| tell(outcome))
-            .await;
+        let result = sandbox.with(|provider| self.provider.execute(provider, command), tell).await;
         self.leave(conversation, in_turn).await?;
         answer(in_turn.turn.0, result)
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A program that runs. Killed when it is dropped.
 struct Served {
@@ -309,13 +309,14 @@ async fn what_waits_is_explained_and_can_be_cancelled() {
         let (caller, waiter) = (caller.clone(), waiter.clone());
         async move { caller.execute(&waiter, "true").await }
     });
-    let began = Instant::now();
+    let mut looks = 0;
     let why = loop {
         let (_, why) = caller.get(&format!("{waiter}/explain")).await;
         if why["waits"] == true && why["patience_left_seconds"].is_number() {
             break why;
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "{why}");
+        looks += 1;
+        assert!(looks < 1_000, "{why}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!((&why["reason"]["capacity"], &why["position"]), (&json!("slots"), &json!(0)));
