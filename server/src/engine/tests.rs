@@ -58,6 +58,8 @@ impl Memory {
 
     /// What a real store makes of all that was written: it verifies every counter.
     async fn kept(&self) -> Recovery {
+        // Now: while the disk is waited for, paused time goes on, and with it the engine.
+        let batches = self.batches.lock().unwrap().clone();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pool.sqlite");
         let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
@@ -65,7 +67,6 @@ impl Memory {
             .commit(Batch::new(vec![account(0), account(1), account(2), account(3)]))
             .await
             .unwrap();
-        let batches = self.batches.lock().unwrap().clone();
         for batch in batches {
             store.commit(batch).await.unwrap();
         }
