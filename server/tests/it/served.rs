@@ -1,5 +1,7 @@
 //! The built program over real HTTP, with the simulated Daytona in its own process.
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -57,8 +59,8 @@ impl Served {
 
     /// Asks it to end, and gives its exit code.
     fn end(mut self) -> Option<i32> {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap());
+        kill(pid, Signal::SIGTERM).unwrap();
         self.child.wait().unwrap().code()
     }
 }
