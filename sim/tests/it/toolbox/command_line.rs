@@ -8,6 +8,7 @@ use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The command, being served. Killed when it is dropped, so that a failing test leaves nothing.
 pub(crate) struct Served {
@@ -108,4 +109,27 @@ fn it_listens_elsewhere_only_if_told_so() {
     let temporary = tempfile::tempdir().expect("a directory");
     let mut insisting = Served::start(temporary.path(), &["--allow-any-address", "--exec", "none"]);
     assert!(insisting.child.try_wait().expect("it is ours").is_none(), "it runs");
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "how soon a real process ends is tested")]
+async fn it_ends_at_once_though_input_waits_for_a_command_that_does_not_read() {
+    let temporary = tempfile::tempdir().expect("a directory");
+    let served = Served::start(temporary.path(), &[]);
+    let id = served.client.create(json!({})).await;
+    let sessions = format!("/toolbox/{id}/process/session");
+    served.client.post(&sessions, json!({ "sessionId": "s" })).await.with(201);
+    let body = json!({ "command": "sleep 60", "runAsync": true });
+    let begun = served.client.post(&format!("{sessions}/s/exec"), body).await.with(202);
+    let command = begun["cmdId"].as_str().expect("an id");
+    let input = format!("{sessions}/s/command/{command}/input");
+    let given = served.client.post(&input, json!({ "data": "x".repeat(200_000) }));
+    assert!(tokio::time::timeout(Duration::from_millis(300), given).await.is_err());
+    let asked = Instant::now();
+    // Where it does not end by itself, the test must not wait for it.
+    let ended = tokio::task::spawn_blocking(move || served.end(Signal::SIGTERM));
+    let ended = tokio::time::timeout(Duration::from_secs(10), ended).await;
+    assert_eq!(ended.expect("it ends").expect("no panic"), Some(0));
+    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+    assert_eq!(entries(temporary.path()), 0, "files are left");
 }
