@@ -133,3 +133,25 @@ async fn it_ends_at_once_though_input_waits_for_a_command_that_does_not_read() {
     assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
     assert_eq!(entries(temporary.path()), 0, "files are left");
 }
+
+#[test]
+fn time_must_pass_and_at_a_speed_that_can_be_said() {
+    for speed in ["inf", "nan", "0", "-inf", "-1"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sandpool-sim"))
+            .args(["daytona", "--listen", "127.0.0.1:0", "--exec", "none"])
+            .arg(format!("--speed={speed}"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it can be started");
+        let output = child.stdout.take().expect("it is piped");
+        let said = BufReader::new(output).lines().next();
+        // One that serves would do so for ever.
+        let _ = child.kill();
+        let ended = child.wait_with_output().expect("it ends");
+        assert!(said.is_none(), "speed {speed} was accepted");
+        assert_eq!(ended.status.code(), Some(2), "{speed}");
+        let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(text.contains("not a finite number above 0"), "{speed}: {text}");
+    }
+}
