@@ -11,6 +11,7 @@ use sandpool_sim::{
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Serve the simulated Daytona over Daytona's own HTTP API
@@ -51,6 +52,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N,N,N,N", value_parser = four_numbers)]
     limits: Option<[u32; 4]>,
 }
+
+/// So long is waited at the end for what still blocks.
+const STILL_BLOCKED_WAIT: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Exec {
@@ -97,7 +101,10 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<(), 
         account,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve(options, out))
+    let served = runtime.block_on(serve(options, out));
+    // Everything is cleaned up: whatever still blocks, such as a slow disk, is not waited for.
+    runtime.shutdown_timeout(STILL_BLOCKED_WAIT);
+    served
 }
 
 async fn serve(options: DaytonaApiOptions, out: &mut dyn Write) -> Result<(), Failure> {

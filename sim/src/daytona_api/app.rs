@@ -24,7 +24,7 @@ pub struct DaytonaApiOptions {
     /// Listen on an address that other machines can reach. Whoever has the key can then run commands
     /// on this one.
     pub allow_any_address: bool,
-    /// So many times as fast as the clock on the wall its time passes; more than 0.
+    /// So many times as fast as the clock on the wall its time passes; finite and more than 0.
     pub speed: f64,
     /// What becomes of commands.
     pub execution: CommandExecution,
@@ -66,8 +66,8 @@ pub enum StartError {
     /// Sandboxes cannot have directories here.
     #[error("cannot keep the files of sandboxes")]
     Host(#[from] HostError),
-    /// Time that stands still or runs backwards.
-    #[error("speed {0} is not more than 0")]
+    /// Time that stands still, runs backwards, or is over at once.
+    #[error("speed {0} is not a finite number above 0")]
     Speed(f64),
 }
 
@@ -85,11 +85,11 @@ impl DaytonaApi {
     /// Starts it. It is reachable when this returns.
     ///
     /// # Errors
-    /// When the address cannot be listened on or is not this machine's alone, the speed is not more
-    /// than zero, or there is no place for the sandboxes' files.
+    /// When the address cannot be listened on or is not this machine's alone, the speed is not
+    /// finite and above zero, or there is no place for the sandboxes' files.
     pub async fn start(options: DaytonaApiOptions) -> Result<Self, StartError> {
         let address = options.listen;
-        if options.speed.is_nan() || options.speed <= 0.0 {
+        if !options.speed.is_finite() || options.speed <= 0.0 {
             return Err(StartError::Speed(options.speed));
         }
         let listen = |source| StartError::Listen { address, source };

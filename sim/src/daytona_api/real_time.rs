@@ -69,7 +69,8 @@ impl Live {
 
     /// How long a span of the account's time lasts on the wall.
     pub(super) fn on_the_wall(&self, span: sandpool_core::Span) -> Duration {
-        Duration::from_secs_f64(span.as_secs_f64() / self.speed)
+        // A speed close to 0 makes a span longer than can be said.
+        Duration::try_from_secs_f64(span.as_secs_f64() / self.speed).unwrap_or(Duration::MAX)
     }
 
     /// The answer to a call that has to wait, once there is one.

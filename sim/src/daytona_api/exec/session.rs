@@ -12,11 +12,12 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::pipe;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{Mutex as AsyncMutex, watch};
 
@@ -215,24 +216,35 @@ impl Session {
         Ok((read_limited(&self.file(id, "out"))?, read_limited(&self.file(id, "err"))?))
     }
 
-    /// Gives a running command something to read. Blocks while the command does not read.
-    pub(in crate::daytona_api) fn write_input(
+    /// Gives a running command something to read. Waits while the command does not read, and ends
+    /// with it.
+    pub(in crate::daytona_api) async fn write_input(
         &self,
         id: &str,
         data: &str,
     ) -> Result<(), SessionError> {
         let mut pipe = {
             let state = self.state();
-            match state.inputs.get(id) {
-                Some(pipe) => pipe.try_clone()?,
-                None if state.commands.iter().any(|command| command.id == id) => {
-                    return Err(SessionError::CommandEnded);
-                }
-                None => return Err(SessionError::UnknownCommand),
+            if !state.inputs.contains_key(id) {
+                let is_known = state.commands.iter().any(|command| command.id == id);
+                return Err(match is_known {
+                    true => SessionError::CommandEnded,
+                    false => SessionError::UnknownCommand,
+                });
             }
+            // An end of its own that never blocks: nobody can be called back from a blocked write,
+            // not even by the end of the command. The other end is held while the lock is.
+            pipe::OpenOptions::new().open_sender(self.file(id, "in"))?
         };
-        pipe.write_all(data.as_bytes())?;
-        Ok(())
+        tokio::select! {
+            written = pipe.write_all(data.as_bytes()) => match written {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    Err(SessionError::CommandEnded)
+                }
+                written => Ok(written?),
+            },
+            ended = self.wait_for(id) => Err(ended.err().unwrap_or(SessionError::CommandEnded)),
+        }
     }
 
     /// Kills its shell and whatever runs in it.

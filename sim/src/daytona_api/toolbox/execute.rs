@@ -7,6 +7,7 @@ use super::Toolbox;
 use super::entered::Entered;
 use super::error::DaemonError;
 use super::request::JsonBody;
+use super::under_way::UnderWay;
 use crate::daytona_api::exec::{Command, Outcome, Run, is_variable_name};
 use axum::Json;
 use axum::extract::State;
@@ -74,25 +75,6 @@ pub(super) async fn run(
         // The daemon went with the sandbox; the proxy has nobody to ask.
         Ok(Outcome::SandboxStopped) => Err(Ok(StatusCode::BAD_GATEWAY.into_response())),
         Err(error) => Err(Err(DaemonError::internal(error.to_string()))),
-    }
-}
-
-/// Keeps auto-stop away from a sandbox for as long as a command runs in it.
-struct UnderWay {
-    toolbox: Arc<Toolbox>,
-    sandbox: String,
-}
-
-impl UnderWay {
-    fn begin(toolbox: &Arc<Toolbox>, sandbox: &str) -> Self {
-        toolbox.control_plane.command_begun(sandbox);
-        Self { toolbox: Arc::clone(toolbox), sandbox: sandbox.to_owned() }
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.toolbox.control_plane.command_ended(&self.sandbox);
     }
 }
 

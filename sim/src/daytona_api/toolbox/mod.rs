@@ -18,6 +18,7 @@ mod move_file;
 mod permissions;
 mod request;
 mod sessions;
+mod under_way;
 mod upload;
 mod version;
 mod watch;

@@ -7,6 +7,7 @@ use super::Toolbox;
 use super::entered::{Entered, blocking};
 use super::error::DaemonError;
 use super::request::{JsonBody, Query};
+use super::under_way::UnderWay;
 use crate::daytona_api::exec::{Session, SessionCommand, SessionError};
 use axum::Json;
 use axum::extract::{Path, State};
@@ -113,10 +114,10 @@ pub(super) async fn execute(
     if body.run_async || body.is_async {
         return Ok((StatusCode::ACCEPTED, Json(json!({ "cmdId": id }))).into_response());
     }
-    let sandbox = entered.workspace.id();
-    toolbox.control_plane.command_begun(sandbox);
+    // Ends also when the client goes away and nobody waits here any more.
+    let under_way = UnderWay::begin(&toolbox, entered.workspace.id());
     let ended = session.wait_for(&id).await;
-    toolbox.control_plane.command_ended(sandbox);
+    drop(under_way);
     let exit_code = ended.map_err(|error| of_session(&error))?;
     if entered.workspace.stops() != entered.stops {
         return Ok(StatusCode::BAD_GATEWAY.into_response());
@@ -158,12 +159,9 @@ pub(super) async fn input(
     JsonBody(body): JsonBody<InputBody>,
 ) -> Result<StatusCode, DaemonError> {
     let session = find(&entered, &names.session)?;
-    blocking(move || {
-        let written = session.write_input(&names.command, &body.data);
-        written.map_err(|error| of_session(&error))?;
-        Ok(StatusCode::NO_CONTENT)
-    })
-    .await
+    let written = session.write_input(&names.command, &body.data).await;
+    written.map_err(|error| of_session(&error))?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 fn find(entered: &Entered, id: &str) -> Result<Arc<Session>, DaemonError> {

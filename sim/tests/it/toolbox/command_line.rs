@@ -8,6 +8,7 @@ use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The command, being served. Killed when it is dropped, so that a failing test leaves nothing.
 pub(crate) struct Served {
@@ -108,4 +109,49 @@ fn it_listens_elsewhere_only_if_told_so() {
     let temporary = tempfile::tempdir().expect("a directory");
     let mut insisting = Served::start(temporary.path(), &["--allow-any-address", "--exec", "none"]);
     assert!(insisting.child.try_wait().expect("it is ours").is_none(), "it runs");
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "how soon a real process ends is tested")]
+async fn it_ends_at_once_though_input_waits_for_a_command_that_does_not_read() {
+    let temporary = tempfile::tempdir().expect("a directory");
+    let served = Served::start(temporary.path(), &[]);
+    let id = served.client.create(json!({})).await;
+    let sessions = format!("/toolbox/{id}/process/session");
+    served.client.post(&sessions, json!({ "sessionId": "s" })).await.with(201);
+    let body = json!({ "command": "sleep 60", "runAsync": true });
+    let begun = served.client.post(&format!("{sessions}/s/exec"), body).await.with(202);
+    let command = begun["cmdId"].as_str().expect("an id");
+    let input = format!("{sessions}/s/command/{command}/input");
+    let given = served.client.post(&input, json!({ "data": "x".repeat(200_000) }));
+    assert!(tokio::time::timeout(Duration::from_millis(300), given).await.is_err());
+    let asked = Instant::now();
+    // Where it does not end by itself, the test must not wait for it.
+    let ended = tokio::task::spawn_blocking(move || served.end(Signal::SIGTERM));
+    let ended = tokio::time::timeout(Duration::from_secs(10), ended).await;
+    assert_eq!(ended.expect("it ends").expect("no panic"), Some(0));
+    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+    assert_eq!(entries(temporary.path()), 0, "files are left");
+}
+
+#[test]
+fn time_must_pass_and_at_a_speed_that_can_be_said() {
+    for speed in ["inf", "nan", "0", "-inf", "-1"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sandpool-sim"))
+            .args(["daytona", "--listen", "127.0.0.1:0", "--exec", "none"])
+            .arg(format!("--speed={speed}"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it can be started");
+        let output = child.stdout.take().expect("it is piped");
+        let said = BufReader::new(output).lines().next();
+        // One that serves would do so for ever.
+        let _ = child.kill();
+        let ended = child.wait_with_output().expect("it ends");
+        assert!(said.is_none(), "speed {speed} was accepted");
+        assert_eq!(ended.status.code(), Some(2), "{speed}");
+        let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(text.contains("not a finite number above 0"), "{speed}: {text}");
+    }
 }

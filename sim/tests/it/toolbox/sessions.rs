@@ -1,8 +1,10 @@
 //! Sessions: a shell that stays.
 
 use super::client::soon;
-use super::served;
+use super::{Client, roomy, served};
+use sandpool_sim::{AccountSettings, DaytonaApi, DaytonaApiOptions};
 use serde_json::json;
+use std::time::Duration;
 
 #[tokio::test]
 async fn a_session_keeps_its_directory_and_variables() {
@@ -47,7 +49,7 @@ async fn a_command_in_the_background_is_given_input() {
     assert!(view.get("exitCode").is_none(), "{view}");
     client.post(&format!("{command}/input"), json!({ "data": "it\n" })).await.with(204);
     while client.get(&command).await.with(200).get("exitCode").is_none() {
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let logs = client.get(&format!("{command}/logs")).await.with(200);
     assert_eq!(logs["stdout"], "got it\n");
@@ -93,5 +95,51 @@ async fn sessions_end_when_they_are_deleted_and_when_the_sandbox_stops() {
     client.post(&format!("/api/sandbox/{id}/start"), json!({})).await.with(200);
     client.until(&id, "started").await;
     assert_eq!(client.get(&sessions).await.with(200), json!([]));
+    api.stop().await;
+}
+
+#[tokio::test]
+async fn input_that_nobody_reads_waits_no_longer_than_the_command() {
+    let (api, client) = served().await;
+    let id = client.create(json!({})).await;
+    let sessions = format!("/toolbox/{id}/process/session");
+    client.post(&sessions, json!({ "sessionId": "s" })).await.with(201);
+    // More than a pipe holds, for one that reads it slowly and for one that never does.
+    let much = "x".repeat(200_000);
+    for (text, status) in [("sleep 0.3; wc -c | tr -d ' '", None), ("sleep 0.3", Some(410))] {
+        let body = json!({ "command": text, "runAsync": true });
+        let begun = client.post(&format!("{sessions}/s/exec"), body).await.with(202);
+        let command = format!("{sessions}/s/command/{}", begun["cmdId"].as_str().expect("an id"));
+        let input = format!("{command}/input");
+        let given = client.post(&input, json!({ "data": much }));
+        let given = tokio::time::timeout(Duration::from_secs(20), given).await;
+        let given = given.unwrap_or_else(|_| panic!("the input of {text:?} waits for ever"));
+        assert_eq!(given.status, status.unwrap_or(204), "{text}: {}", given.text());
+        if status.is_none() {
+            // It reads until the end of its input, which does not come.
+            assert!(client.get(&command).await.with(200).get("exitCode").is_none());
+            client.delete(&format!("{sessions}/s")).await.with(204);
+            client.post(&sessions, json!({ "sessionId": "s" })).await.with(201);
+        }
+    }
+    api.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_command_whose_client_has_gone_does_not_keep_auto_stop_away() {
+    let account = AccountSettings { api_key: "dtn_test".to_owned(), ..roomy() };
+    // A minute is half a second.
+    let options = DaytonaApiOptions { account, speed: 120.0, ..DaytonaApiOptions::default() };
+    let api = DaytonaApi::start(options).await.expect("a free port");
+    let client = Client::new(&api.url(), api.api_key());
+    let id = client.create(json!({ "autoStopInterval": 1 })).await;
+    let sessions = format!("/toolbox/{id}/process/session");
+    client.post(&sessions, json!({ "sessionId": "s" })).await.with(201);
+    let path = format!("{sessions}/s/exec");
+    let impatient = client.post(&path, json!({ "command": "sleep 300" }));
+    // It is kept away while the client waits, and for longer than the interval.
+    assert!(tokio::time::timeout(Duration::from_millis(1500), impatient).await.is_err());
+    assert_eq!(client.get(&format!("/api/sandbox/{id}")).await.json()["state"], "started");
+    client.until(&id, "stopped").await;
     api.stop().await;
 }
