@@ -1,8 +1,11 @@
 //! Tests of the simulator through its public face, one module a behaviour.
 
 mod cli;
+mod daytona_api;
 mod determinism;
 mod invariants;
 mod journal;
+mod load;
 mod support;
+mod toolbox;
 mod trace;

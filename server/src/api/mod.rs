@@ -1,0 +1,16 @@
+//! The HTTP API. A request goes through the middlewares from the outside in, is known to be of an
+//! account, and reaches one handler, which calls one method of [`crate::service`].
+
+mod app;
+mod auth;
+mod error;
+mod extract;
+mod health;
+mod middleware;
+mod router;
+mod v1;
+
+pub(crate) use app::App;
+pub use router::openapi;
+pub(crate) use router::router;
+pub(crate) use v1::admin::new_key_id;

@@ -1,0 +1,87 @@
+//! What can be asked of the engine.
+
+use super::answers::Granted;
+use crate::store::{ConversationKey, MessageKind};
+use sandpool_core::{
+    AccountId, Capacity, ClassId, ConversationId, ConversationView, ExecuteId, ExecuteOutcome,
+    Explanation, OpId, Reason, Reply, Span, TurnId, Used, WhyRejected,
+};
+use tokio::sync::oneshot;
+
+/// A request that made no sense and changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Refused(pub(crate) WhyRejected);
+
+/// One request, with where its answer goes.
+#[derive(Debug)]
+pub(super) enum Command {
+    Open {
+        key: ConversationKey,
+        account: AccountId,
+        answer: oneshot::Sender<ConversationId>,
+    },
+    Append {
+        conversation: ConversationId,
+        turn: TurnId,
+        kind: MessageKind,
+        call: Option<String>,
+        text: String,
+        answer: oneshot::Sender<Result<u64, Refused>>,
+    },
+    Close {
+        conversation: ConversationId,
+        cancel: bool,
+        answer: oneshot::Sender<Result<(), Refused>>,
+    },
+    BeginTurn {
+        conversation: ConversationId,
+        class: ClassId,
+        likely_percent: Option<u8>,
+        answer: oneshot::Sender<Result<TurnId, Refused>>,
+    },
+    EndTurn {
+        conversation: ConversationId,
+        turn: TurnId,
+        cancel: bool,
+        answer: oneshot::Sender<Result<(), Refused>>,
+    },
+    Acquire {
+        conversation: ConversationId,
+        turn: TurnId,
+        patience: Option<Span>,
+        answer: oneshot::Sender<Result<Granted, Refused>>,
+    },
+    Finish {
+        conversation: ConversationId,
+        execute: ExecuteId,
+        outcome: ExecuteOutcome,
+        used: Used,
+        result: String,
+        answer: oneshot::Sender<Reason>,
+    },
+    Cancel {
+        conversation: ConversationId,
+        answer: oneshot::Sender<()>,
+    },
+    Explain {
+        conversation: ConversationId,
+        answer: oneshot::Sender<Option<Explanation>>,
+    },
+    View {
+        conversation: ConversationId,
+        answer: oneshot::Sender<Option<ConversationView>>,
+    },
+    Capacity {
+        answer: oneshot::Sender<Capacity>,
+    },
+    Drain {
+        leave_sandboxes: bool,
+        answer: oneshot::Sender<()>,
+    },
+    /// The provider answered an operation.
+    Reply {
+        op: OpId,
+        reply: Reply,
+    },
+}

@@ -1,0 +1,163 @@
+//! Executes: a command in the conversation's sandbox, with a typed outcome.
+
+use super::lazy_sandbox::{InSandbox, LazySandbox, Missing};
+use super::{Service, ServiceError};
+use crate::provider::{CommandOutcome, CommandRequest};
+use crate::store::ConversationKey;
+use sandpool_core::{ExecuteOutcome, Reason, Span, Used};
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub(crate) struct Execute {
+    /// The command.
+    pub(crate) command: CommandRequest,
+    /// In which turn; none: in the open one, or in one of its own.
+    pub(crate) turn: Option<u32>,
+    /// The class of a turn of its own.
+    pub(crate) class: Option<String>,
+    /// How long to wait for a sandbox; none: as configured.
+    pub(crate) patience: Option<Span>,
+}
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It ran to its end.
+    Completed { exit_code: i32, output: String, killed_for_memory: bool },
+    /// It was stopped at its time limit.
+    TimedOut,
+    /// The sandbox died under it; its files are lost.
+    SandboxDied,
+    /// There was no sandbox, or nobody knows what came of it.
+    Unavailable { reason: Reason, retry_after: Option<Span> },
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Executed {
+    /// Its number; none if it was never let go.
+    pub(crate) execute: Option<u32>,
+    /// The turn.
+    pub(crate) turn: u32,
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+    /// How long a sandbox was waited for.
+    pub(crate) waited: Span,
+    /// How long it ran.
+    pub(crate) took: Span,
+    /// Why files of earlier turns are gone, if it is told now.
+    pub(crate) files_lost: Option<Reason>,
+}
+
+/// What an execute comes to when it is not answered by an outcome.
+#[derive(Debug)]
+pub(crate) enum ExecuteError {
+    /// It could not begin.
+    Service(ServiceError),
+    /// The provider turned the command itself down.
+    Rejected(String),
+}
+
+impl From<ServiceError> for ExecuteError {
+    fn from(error: ServiceError) -> Self {
+        Self::Service(error)
+    }
+}
+
+impl Service {
+    /// Runs a command in the conversation's sandbox. Goes on to its end even if the caller does
+    /// not listen any more, if it is awaited in a task of its own.
+    pub(crate) async fn execute(
+        &self,
+        account: u32,
+        key: &ConversationKey,
+        execute: Execute,
+    ) -> Result<Executed, ExecuteError> {
+        let conversation = self.open_one(account, key).await?;
+        let in_turn = self.turn_for(conversation, execute.turn, execute.class.as_deref()).await?;
+        let sandbox = LazySandbox {
+            service: self,
+            conversation,
+            turn: in_turn.turn,
+            patience: execute.patience,
+        };
+        let command = &execute.command;
+        let result = sandbox.with(|provider| self.provider.execute(provider, command), tell).await;
+        self.leave(conversation, in_turn).await?;
+        answer(in_turn.turn.0, result)
+    }
+}
+
+/// How a result counts, and what is kept of it.
+fn tell(outcome: &CommandOutcome) -> (ExecuteOutcome, Used, String) {
+    match outcome {
+        CommandOutcome::Completed { exit_code, output } => {
+            let used = Used {
+                exit_code: Some(*exit_code),
+                peak_memory_mb: None,
+                killed_for_memory: outcome.looks_killed_for_memory(),
+            };
+            let kept = serde_json::json!({ "exit_code": exit_code, "output": output });
+            (ExecuteOutcome::Completed, used, kept.to_string())
+        }
+        CommandOutcome::TimedOut => {
+            (ExecuteOutcome::TimedOut, Used::default(), r#"{"timed_out":true}"#.to_owned())
+        }
+    }
+}
+
+fn answer(
+    turn: u32,
+    result: Result<InSandbox<CommandOutcome>, Missing>,
+) -> Result<Executed, ExecuteError> {
+    let none = Executed {
+        execute: None,
+        turn,
+        outcome: Outcome::SandboxDied,
+        waited: Span::ZERO,
+        took: Span::ZERO,
+        files_lost: None,
+    };
+    Ok(match result {
+        Ok(done) => {
+            let killed_for_memory = done.value.looks_killed_for_memory();
+            Executed {
+                execute: Some(done.execute.0),
+                turn,
+                outcome: match done.value {
+                    CommandOutcome::Completed { exit_code, output } => {
+                        Outcome::Completed { exit_code, output, killed_for_memory }
+                    }
+                    CommandOutcome::TimedOut => Outcome::TimedOut,
+                },
+                waited: done.waited,
+                took: done.took,
+                files_lost: done.files_lost,
+            }
+        }
+        Err(Missing::Unavailable(why)) => Executed {
+            outcome: Outcome::Unavailable { reason: why.reason, retry_after: why.retry_after },
+            waited: why.waited,
+            ..none
+        },
+        Err(Missing::Died { execute, waited, took }) => {
+            Executed { execute: Some(execute.0), waited, took, ..none }
+        }
+        Err(Missing::Unknown { execute, waited, took, detail }) => {
+            tracing::warn!(%detail, "nobody knows what came of an execute");
+            let outcome = Outcome::Unavailable { reason: Reason::Unreachable, retry_after: None };
+            Executed { execute: Some(execute.0), outcome, waited, took, ..none }
+        }
+        Err(Missing::CutOff { execute, waited, reason }) => {
+            let outcome = Outcome::Unavailable { reason, retry_after: None };
+            Executed { execute: Some(execute.0), outcome, waited, ..none }
+        }
+        Err(Missing::Rejected(detail) | Missing::NoSuchFile(detail)) => {
+            return Err(ExecuteError::Rejected(detail));
+        }
+        Err(Missing::Refused(refused)) => return Err(ServiceError::from(refused).into()),
+        Err(Missing::Stopped) => {
+            return Err(ServiceError::from(crate::engine::Stopped).into());
+        }
+    })
+}

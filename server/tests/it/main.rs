@@ -1,0 +1,6 @@
+//! Tests of the server's parts from outside.
+
+mod context_filter;
+mod keys;
+mod served;
+mod store;

@@ -1,0 +1,359 @@
+//! The built program over real HTTP, with the simulated Daytona in its own process.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A program that runs. Killed when it is dropped.
+struct Served {
+    child: Child,
+    url: String,
+    /// The operator's key and the default account's; empty but at the first start.
+    keys: Vec<String>,
+}
+
+impl Served {
+    fn start(folder: &Path, config: &str) -> Self {
+        let file = folder.join("pool.toml");
+        std::fs::write(&file, config).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sandpool-server"))
+            .args(["--listen", "127.0.0.1:0", "--config"])
+            .arg(&file)
+            .arg("--store")
+            .arg(folder.join("pool.sqlite"))
+            .env_remove("DAYTONA_API_KEY")
+            .env_remove("DAYTONA_API_KEY_FILE")
+            .env("RUST_LOG", "off")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = loop {
+            let line = lines.next().expect("it says where it listens").unwrap();
+            if let Some(url) = line.strip_prefix("sandpool-server listens on ") {
+                break url.to_owned();
+            }
+        };
+        let mut keys = Vec::new();
+        if !folder.join("started").exists() {
+            std::fs::write(folder.join("started"), "").unwrap();
+            while keys.len() < 2 {
+                let line = lines.next().expect("it shows the first keys").unwrap();
+                keys.extend(line.split("  sp_").nth(1).map(|rest| format!("sp_{rest}")));
+            }
+        }
+        // Whatever else it says must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, url, keys }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end, and gives its exit code.
+    fn end(mut self) -> Option<i32> {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A caller with a key.
+#[derive(Clone)]
+struct Caller {
+    client: reqwest::Client,
+    url: String,
+    key: String,
+}
+
+impl Caller {
+    fn new(served: &Served, key: &str) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Self { client: reqwest::Client::new(), url: served.url.clone(), key: key.to_owned() }
+    }
+
+    async fn call(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
+        let method = method.parse().unwrap();
+        let mut request =
+            self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.key);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let text = response.text().await.unwrap();
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        self.call("POST", path, Some(body)).await
+    }
+
+    async fn get(&self, path: &str) -> (u16, Value) {
+        self.call("GET", path, None).await
+    }
+
+    async fn open(&self) -> String {
+        let (status, opened) = self.post("/v1/conversations", json!({})).await;
+        assert_eq!(status, 201, "{opened}");
+        format!("/v1/conversations/{}", opened["id"].as_str().unwrap())
+    }
+
+    async fn execute(&self, conversation: &str, command: &str) -> Value {
+        let body = json!({ "command": command });
+        let (status, answer) = self.post(&format!("{conversation}/execute"), body).await;
+        assert_eq!(status, 200, "{answer}");
+        answer
+    }
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// Everything quick: one answer makes a sandbox ready.
+const QUICK: &str = "[server]\nwarm_sandboxes = 0\n\n[classes.default]\nprepare = false\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_keeps_its_history_and_its_files_from_turn_to_turn() {
+    let folder = folder();
+    let served = Served::start(folder.path(), QUICK);
+    let caller = Caller::new(&served, &served.keys[1]);
+    let conversation = caller.open().await;
+    let first = caller.execute(&conversation, "echo one > notes.txt; echo said; exit 3").await;
+    assert_eq!(first["result"]["outcome"], "completed");
+    assert_eq!(
+        (&first["result"]["exit_code"], &first["result"]["output"]),
+        (&json!(3), &json!("said\n"))
+    );
+    let second = caller.execute(&conversation, "cat notes.txt").await;
+    assert_eq!(second["result"]["output"], "one\n", "the same sandbox");
+    assert_eq!((&second["turn"], &second["files_lost"]), (&json!(2), &Value::Null));
+    let late = json!({ "command": "sleep 30", "timeout_seconds": 1 });
+    let (_, late) = caller.post(&format!("{conversation}/execute"), late).await;
+    assert_eq!(late["result"]["outcome"], "timed_out");
+    let (status, file) = caller.get(&format!("{conversation}/files?path=notes.txt")).await;
+    assert_eq!((status, file), (200, json!("one\n")));
+    let (status, _) = caller.get(&format!("{conversation}/files?path=nothing.txt")).await;
+    assert_eq!(status, 404);
+    let said = json!({ "kind": "user", "text": "hello" });
+    assert_eq!(caller.post(&format!("{conversation}/messages"), said).await.0, 201);
+    let (_, messages) = caller.get(&format!("{conversation}/messages")).await;
+    assert_eq!(messages["items"][0]["text"], "hello");
+    let (_, events) = caller.get(&format!("{conversation}/events?limit=1000")).await;
+    let ended = |event: &&Value| event["kind"] == "execute_ended";
+    assert_eq!(events["items"].as_array().unwrap().iter().filter(ended).count(), 5);
+    assert_eq!(served.end(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_pool_is_a_result_and_what_is_free_again_is_had() {
+    let folder = folder();
+    let one = format!("{QUICK}\n").replace("[server]\n", "[server]\nmax_sandboxes = 1\n");
+    let served = Served::start(folder.path(), &one);
+    let caller = Caller::new(&served, &served.keys[1]);
+    let holder = caller.open().await;
+    let (status, _) = caller.post(&format!("{holder}/turns"), json!({})).await;
+    assert_eq!(status, 201);
+    assert_eq!(caller.execute(&holder, "true").await["result"]["outcome"], "completed");
+    let waiter = caller.open().await;
+    let ask = json!({ "command": "true", "patience_seconds": 0.3 });
+    let (status, refused) = caller.post(&format!("{waiter}/execute"), ask).await;
+    assert_eq!(status, 200, "a full pool is no error");
+    assert_eq!(refused["result"]["outcome"], "unavailable");
+    assert_eq!(refused["result"]["reason"], "full");
+    assert!(refused["result"]["retry_after_seconds"].is_number());
+    let (status, _) = caller.post(&format!("{holder}/turns"), json!({})).await;
+    assert_eq!(status, 409, "a turn is open");
+    let (status, _) = caller.call("DELETE", &holder, None).await;
+    assert_eq!(status, 200);
+    assert_eq!(caller.execute(&waiter, "true").await["result"]["outcome"], "completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_at_once_it_comes_back_with_every_answer_that_it_gave() {
+    let folder = folder();
+    let served = Served::start(folder.path(), QUICK);
+    let key = served.keys[1].clone();
+    let caller = Caller::new(&served, &key);
+    let conversation = caller.open().await;
+    caller.execute(&conversation, "echo here > f").await;
+    let (status, _) = caller.post(&format!("{conversation}/turns"), json!({})).await;
+    assert_eq!(status, 201);
+    let said = json!({ "kind": "user", "text": "before" });
+    caller.post(&format!("{conversation}/messages"), said).await;
+    served.kill();
+    let served = Served::start(folder.path(), QUICK);
+    let caller = Caller::new(&served, &key);
+    let (_, messages) = caller.get(&format!("{conversation}/messages")).await;
+    assert_eq!(messages["items"][0]["text"], "before");
+    // Its turn is over, its sandbox was another process's: the next execute says so.
+    let after = caller.execute(&conversation, "cat f").await;
+    assert_eq!(after["result"]["exit_code"], 1);
+    assert_eq!(after["files_lost"], "recovery");
+    let (_, messages) = caller.get(&format!("{conversation}/messages")).await;
+    assert_eq!(messages["items"][1]["kind"], "notice");
+    assert_eq!(served.end(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_account_never_sees_another_and_only_the_operator_makes_accounts() {
+    let folder = folder();
+    let served = Served::start(folder.path(), QUICK);
+    let operator = Caller::new(&served, &served.keys[0]);
+    let first = Caller::new(&served, &served.keys[1]);
+    let (status, _) = first.post("/v1/admin/accounts", json!({ "name": "second" })).await;
+    assert_eq!(status, 403);
+    let (status, added) = operator.post("/v1/admin/accounts", json!({ "name": "second" })).await;
+    assert_eq!(status, 201, "{added}");
+    let keys = format!("/v1/admin/accounts/{}/keys", added["number"]);
+    let (_, key) = operator.post(&keys, json!({})).await;
+    let second = Caller::new(&served, key["key"].as_str().unwrap());
+    let conversation = first.open().await;
+    for (method, path) in [
+        ("GET", conversation.clone()),
+        ("DELETE", conversation.clone()),
+        ("GET", format!("{conversation}/messages")),
+        ("GET", format!("{conversation}/events")),
+        ("GET", format!("{conversation}/explain")),
+        ("GET", format!("{conversation}/files?path=f")),
+        ("POST", format!("{conversation}/cancel")),
+    ] {
+        let (status, answer) = second.call(method, &path, None).await;
+        assert_eq!((status, &answer["code"]), (404, &json!("not_found")), "{method} {path}");
+    }
+    let (status, _) =
+        second.post(&format!("{conversation}/execute"), json!({ "command": "id" })).await;
+    assert_eq!(status, 404);
+    let (_, listed) = second.get("/v1/conversations").await;
+    assert_eq!(listed["items"], json!([]));
+    let id = key["id"].as_str().unwrap();
+    assert_eq!(operator.call("DELETE", &format!("{keys}/{id}"), None).await.0, 204);
+    assert_eq!(second.get("/v1/conversations").await.0, 401, "at once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_under_an_idempotency_key_is_carried_out_once() {
+    let folder = folder();
+    let served = Served::start(folder.path(), QUICK);
+    let caller = Caller::new(&served, &served.keys[1]);
+    let conversation = caller.open().await;
+    let send = |command: &str| {
+        caller
+            .client
+            .post(format!("{}{conversation}/execute", caller.url))
+            .bearer_auth(&caller.key)
+            .header("idempotency-key", "once")
+            .json(&json!({ "command": command }))
+            .send()
+    };
+    let first: Value = send("echo x >> f; wc -l < f").await.unwrap().json().await.unwrap();
+    let again: Value = send("echo x >> f; wc -l < f").await.unwrap().json().await.unwrap();
+    assert_eq!(first["result"]["output"].as_str().unwrap().trim(), "1");
+    assert_eq!(first, again);
+    assert_eq!(send("echo other").await.unwrap().status(), 422);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_requests_get_a_clean_answer() {
+    let folder = folder();
+    let served = Served::start(folder.path(), QUICK);
+    let caller = Caller::new(&served, &served.keys[1]);
+    let conversation = caller.open().await;
+    let execute = format!("{conversation}/execute");
+    for (body, status) in [
+        (json!({}), 400),
+        (json!({ "command": "" }), 400),
+        (json!({ "command": "true", "timeout_seconds": 0 }), 400),
+        (json!({ "command": "true", "patience_seconds": -1 }), 400),
+        (json!({ "command": "true", "surprise": 1 }), 400),
+        (json!({ "command": "true", "class": "nothing" }), 400),
+        (json!({ "command": "true", "turn": 99 }), 409),
+        (json!([]), 400),
+    ] {
+        let (got, answer) = caller.post(&execute, body.clone()).await;
+        assert_eq!(got, status, "{body}: {answer}");
+        assert!(answer["code"].is_string() && answer["message"].is_string(), "{answer}");
+    }
+    assert_eq!(caller.get("/v1/nothing").await.0, 404);
+    assert_eq!(caller.call("PUT", "/v1/conversations", None).await.0, 405);
+    assert_eq!(caller.get("/v1/conversations?limit=0").await.0, 400);
+    let stranger = Caller { key: "sp_nobody".to_owned(), ..caller.clone() };
+    assert_eq!(stranger.get("/v1/capacity").await.0, 401);
+    assert_eq!(caller.get("/openapi.json").await.1["openapi"], "3.1.0");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_is_explained_and_can_be_cancelled() {
+    let folder = folder();
+    let one = QUICK.replace("[server]\n", "[server]\nmax_sandboxes = 1\n");
+    let served = Served::start(folder.path(), &one);
+    let caller = Caller::new(&served, &served.keys[1]);
+    let holder = caller.open().await;
+    caller.post(&format!("{holder}/turns"), json!({})).await;
+    caller.execute(&holder, "true").await;
+    let waiter = caller.open().await;
+    let waiting = tokio::spawn({
+        let (caller, waiter) = (caller.clone(), waiter.clone());
+        async move { caller.execute(&waiter, "true").await }
+    });
+    let mut looks = 0;
+    let why = loop {
+        let (_, why) = caller.get(&format!("{waiter}/explain")).await;
+        if why["waits"] == true && why["patience_left_seconds"].is_number() {
+            break why;
+        }
+        looks += 1;
+        assert!(looks < 1_000, "{why}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!((&why["reason"]["capacity"], &why["position"]), (&json!("slots"), &json!(0)));
+    assert_eq!(caller.call("POST", &format!("{waiter}/cancel"), None).await.0, 204);
+    assert_eq!(waiting.await.unwrap()["result"]["reason"], "cancelled");
+}
+
+#[test]
+fn without_a_key_it_does_not_listen_where_others_can_reach_it() {
+    let folder = folder();
+    let output = Command::new(env!("CARGO_BIN_EXE_sandpool-server"))
+        .args(["--listen", "0.0.0.0:0", "--store"])
+        .arg(folder.path().join("pool.sqlite"))
+        .env_remove("DAYTONA_API_KEY")
+        .env_remove("DAYTONA_API_KEY_FILE")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("no DAYTONA_API_KEY") && told.contains("hint:"), "{told}");
+}
+
+#[test]
+fn a_configuration_is_checked_with_line_and_column() {
+    let folder = folder();
+    let file = folder.path().join("pool.toml");
+    std::fs::write(&file, "[server]\nwarm_sandboxes = -1\n").unwrap();
+    let check = || {
+        Command::new(env!("CARGO_BIN_EXE_sandpool-server"))
+            .arg("check-config")
+            .arg(&file)
+            .output()
+            .unwrap()
+    };
+    let output = check();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("pool.toml:2:18: "));
+    std::fs::write(&file, QUICK).unwrap();
+    assert_eq!(check().status.code(), Some(0));
+}
