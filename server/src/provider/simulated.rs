@@ -407,3 +407,84 @@ fn gone() -> ProviderError {
 fn unexpected(reply: &Reply) -> ProviderError {
     ProviderError::Lost { detail: format!("the simulated provider answered {reply:?}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sandpool_core::{Class, FoundState};
+    use sandpool_sim::Profile;
+
+    fn target(provider: Option<ProviderId>) -> Target {
+        Target { provider, name: SandboxName { epoch: 1, sequence: 1 } }
+    }
+
+    fn simulated(takes: Duration) -> Simulated {
+        let machine = Machine::new(&Profile::default(), &[Class::default()], 1, 0);
+        Simulated::new(machine, move |_, command| Scripted {
+            takes,
+            ..Scripted::output(format!("ran {}", command.command))
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sandbox_lives_from_create_to_destroy_in_virtual_time() {
+        let simulated = simulated(Duration::from_secs(60));
+        let began = Instant::now();
+        let provider = simulated.create(target(None).name, ClassId(0)).await.unwrap();
+        assert!(began.elapsed() > Duration::ZERO, "a start takes time");
+        let target = target(Some(provider));
+        simulated.prepare(target, ClassId(0)).await.unwrap();
+        let found = simulated.find(target.name).await.unwrap().unwrap();
+        assert_eq!((found.provider, found.state), (provider, FoundState::Running));
+        assert_eq!(simulated.number_of(&simulated.text_of(provider).unwrap()), provider);
+
+        let command = CommandRequest::new("x", Duration::from_secs(90));
+        let running = {
+            let simulated = simulated.clone();
+            tokio::spawn(async move { simulated.execute(provider, &command).await })
+        };
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(simulated.probe(target).await, Ok(Alive { quiet: false }));
+        let output = "ran x".to_owned();
+        let ended = CommandOutcome::Completed { exit_code: 0, output };
+        assert_eq!(running.await.unwrap(), Ok(ended));
+        assert_eq!(simulated.probe(target).await, Ok(Alive { quiet: true }));
+        let short = CommandRequest::new("x", Duration::from_secs(5));
+        assert_eq!(simulated.execute(provider, &short).await, Ok(CommandOutcome::TimedOut));
+
+        simulated.destroy(target).await.unwrap();
+        let dead = simulated.execute(provider, &short).await;
+        assert!(matches!(dead, Err(ProviderError::Gone { .. })), "{dead:?}");
+        assert_eq!(simulated.find(target.name).await, Ok(None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn files_stay_until_the_sandbox_goes() {
+        let simulated = simulated(Duration::ZERO);
+        let provider = simulated.create(target(None).name, ClassId(0)).await.unwrap();
+        for path in ["/w/a", "/w/deep/b"] {
+            let file = FileContent { path: path.to_owned(), content: b"12".to_vec() };
+            simulated.write_file(provider, file).await.unwrap();
+        }
+        let listed = simulated.list_files(provider, "/w").await.unwrap();
+        let seen: Vec<_> = listed.iter().map(|e| (e.name.as_str(), e.is_folder)).collect();
+        assert_eq!(seen, [("a", false), ("deep", true)]);
+        simulated.delete_file(provider, "/w/deep", true).await.unwrap();
+        let missing = simulated.read_file(provider, "/w/deep/b").await;
+        assert!(matches!(missing, Err(ProviderError::NoSuchFile { .. })), "{missing:?}");
+        assert_eq!(simulated.read_file(provider, "/w/a").await.unwrap(), b"12");
+        simulated.destroy(target(Some(provider))).await.unwrap();
+        assert!(simulated.read_file(provider, "/w/a").await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_dropped_provider_leaves_no_task_behind() {
+        let simulated = simulated(Duration::ZERO);
+        let shared = Arc::downgrade(&simulated.shared);
+        simulated.create(target(None).name, ClassId(0)).await.unwrap();
+        drop(simulated);
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(shared.strong_count(), 0);
+        assert_eq!(tokio::runtime::Handle::current().metrics().num_alive_tasks(), 0);
+    }
+}

@@ -11,9 +11,9 @@ use sandpool_core::{ClassId, ProviderId, SandboxName};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Times that a started sandbox may fail to answer before it counts as failed. Some start without
-/// anything in them that answers, and never recover (daytonaio/daytona#3425).
-const MOST_SILENT_PROBES: u32 = 4;
+/// Probes that a started sandbox must at least have left unanswered before it counts as failed: a
+/// single slow one may use up the whole `silent_timeout`.
+const LEAST_SILENT_PROBES: u32 = 4;
 
 pub(super) async fn create(
     daytona: &Daytona,
@@ -75,14 +75,23 @@ async fn wait_until_it_answers(
     let deadline = Instant::now() + options.start_timeout;
     let mut pause = options.poll_first;
     let mut silent_probes = 0;
+    let mut silent_since = None;
     loop {
         match sandbox.state {
             State::Started => {
-                if answers(daytona, provider).await.is_ok() {
-                    return Ok(());
+                let since = *silent_since.get_or_insert_with(Instant::now);
+                match answers(daytona, provider).await {
+                    Ok(_) => return Ok(()),
+                    // This tells nothing about the sandbox.
+                    Err(ProviderError::RateLimited { retry_after }) => {
+                        pause = pause.max(retry_after);
+                    }
+                    Err(_) => silent_probes += 1,
                 }
-                silent_probes += 1;
-                if silent_probes == MOST_SILENT_PROBES {
+                // Some start without anything in them that answers, and never recover
+                // (daytonaio/daytona#3425); in others it merely comes up later than the sandbox.
+                if silent_probes >= LEAST_SILENT_PROBES && since.elapsed() >= options.silent_timeout
+                {
                     let detail = "the sandbox started, but does not answer".to_owned();
                     return Err(ProviderError::Errored { detail });
                 }

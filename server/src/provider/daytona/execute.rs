@@ -55,9 +55,7 @@ pub(super) async fn answers(
     provider: ProviderId,
 ) -> Result<bool, ProviderError> {
     let id = daytona.known_text(provider)?;
-    // 0: found. 1: not found. 2: not found, and some processes could not be looked into, which are
-    // not ours. Anything else: there is no grep here, and only our own count is left to go by.
-    let command = format!("grep -qs '{MARK}={id}' /proc/[0-9]*/environ; echo \"search=$?\"");
+    let command = search_for(&id);
     let body = Execute {
         command: &command,
         cwd: None,
@@ -76,6 +74,13 @@ pub(super) async fn answers(
         }
         Err(refused) => Err(about_the_sandbox(daytona, provider, refused).await),
     }
+}
+
+/// Looks for processes that bear a sandbox's mark. It writes `search=0` when there is one, 1 when
+/// there is none, 2 when there is none and some processes could not be looked into, which are then
+/// not ours. Anything else: there is no grep, and only our own count is left to go by.
+fn search_for(id: &str) -> String {
+    format!("grep -qs '{MARK}={id}' /proc/[0-9]*/environ; echo \"search=$?\"")
 }
 
 /// A refusal of the toolbox in the light of what the API says of the sandbox: that a sandbox is
@@ -99,4 +104,26 @@ pub(super) async fn about_the_sandbox(
 fn whole_seconds(duration: Duration) -> u64 {
     let seconds = duration.as_secs() + u64::from(duration.subsec_nanos() > 0);
     seconds.max(1)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn the_search_finds_a_marked_process_and_not_itself() {
+        let id = format!("test-{}", std::process::id());
+        let search = || {
+            let output = Command::new("sh").args(["-c", &search_for(&id)]).output().unwrap();
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        assert!(["search=1", "search=2"].contains(&search().as_str()));
+        let mut marked = Command::new("sleep").arg("60").env(MARK, &id).spawn().unwrap();
+        let while_it_runs = search();
+        marked.kill().unwrap();
+        marked.wait().unwrap();
+        assert_eq!(while_it_runs, "search=0");
+        assert_ne!(search(), "search=0");
+    }
 }

@@ -31,6 +31,8 @@ pub struct DaytonaOptions {
     pub create_call_timeout: Duration,
     /// From the accepted create until the sandbox answers; then it counts as lost.
     pub start_timeout: Duration,
+    /// From when a sandbox is first seen started until it answers; then its start has failed.
+    pub silent_timeout: Duration,
     /// From the accepted delete until the sandbox is gone; then it is to be asked for again.
     pub destroy_timeout: Duration,
     /// Pause before a sandbox is first looked at again; it grows to `poll_longest`.
@@ -64,6 +66,7 @@ impl DaytonaOptions {
             call_timeout: Duration::from_secs(30),
             create_call_timeout: Duration::from_secs(60),
             start_timeout: Duration::from_secs(120),
+            silent_timeout: Duration::from_secs(20),
             destroy_timeout: Duration::from_secs(30),
             poll_first: Duration::from_millis(100),
             poll_longest: Duration::from_secs(1),

@@ -186,8 +186,27 @@ async fn a_sandbox_that_starts_but_never_answers_has_failed() {
         .on(POST, stand_in.shows(ID, "blue-1-7", "creating"))
         .on(&get(), stand_in.shows(ID, "blue-1-7", "started"))
         .on(&format!("POST /toolbox/{ID}/process/execute"), Answer::text(502, ""));
-    let error = stand_in.client().create(NAME, CLASS).await.unwrap_err();
+    let mut options = options(&format!("{}/api", stand_in.address));
+    options.start_timeout = Duration::from_secs(60);
+    let error = Daytona::new(options).unwrap().create(NAME, CLASS).await.unwrap_err();
     assert!(matches!(error, ProviderError::Errored { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn what_answers_may_come_up_later_than_the_sandbox() {
+    let stand_in = StandIn::start().await;
+    stand_in
+        .on(POST, stand_in.shows(ID, "blue-1-7", "creating"))
+        .on(&get(), stand_in.shows(ID, "blue-1-7", "started"));
+    for _ in 0..6 {
+        stand_in.on(&format!("POST /toolbox/{ID}/process/execute"), Answer::text(502, ""));
+    }
+    stand_in.answers_commands("search=1\n");
+    let mut options = options(&format!("{}/api", stand_in.address));
+    options.silent_timeout = Duration::from_secs(30);
+    options.start_timeout = Duration::from_secs(60);
+    Daytona::new(options).unwrap().create(NAME, CLASS).await.unwrap();
+    assert_eq!(stand_in.asked("POST /toolbox").len(), 7);
 }
 
 #[tokio::test]

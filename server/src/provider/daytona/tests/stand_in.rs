@@ -133,6 +133,7 @@ pub(super) fn options(api_url: &str) -> DaytonaOptions {
     options.poll_first = Duration::from_millis(2);
     options.poll_longest = Duration::from_millis(5);
     options.start_timeout = Duration::from_millis(500);
+    options.silent_timeout = Duration::from_millis(50);
     options.destroy_timeout = Duration::from_millis(200);
     options
 }
