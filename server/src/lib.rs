@@ -6,7 +6,7 @@ mod provider;
 mod store;
 
 pub use context::{
-    BytesOverFour, ContextRules, Selected, Selection, TokenEstimate, select_context,
+    BytesOverFour, ContextRules, Selected, Selection, TokenEstimate, load_context, select_context,
 };
 pub use keys::{ApiKey, AuthError, KeyHash, authenticate, redact_keys};
 pub use store::{
