@@ -122,3 +122,19 @@ async fn a_write_to_what_is_not_there_is_refused() {
         assert_eq!(refused, Err(StoreError::NotFound), "{write:?}");
     }
 }
+
+#[tokio::test]
+async fn a_trimmed_journal_goes_on_counting() {
+    let fixture = Fixture::new();
+    let lines = (1..=5).map(|n| Write::AppendJournal(line(n)));
+    fixture.store.commit(batch(lines)).await.unwrap();
+    let trim = |through| batch([Write::TrimJournal { through }]);
+    fixture.store.commit(trim(3)).await.unwrap();
+    assert_eq!(fixture.store.journal(0, 10).await, Ok(vec![line(4), line(5)]));
+    fixture.store.commit(trim(5)).await.unwrap();
+    let fixture = fixture.reopen();
+    let again = fixture.store.commit(batch([Write::AppendJournal(line(1))])).await;
+    let refused = StoreError::OutOfOrder { what: "journal line", expected: 6, got: 1 };
+    assert_eq!(again, Err(refused));
+    fixture.store.commit(batch([Write::AppendJournal(line(6))])).await.unwrap();
+}
