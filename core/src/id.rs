@@ -15,6 +15,10 @@ const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 /// The most objects of one kind that can live at once (16,777,216).
 pub const MAX_LIVE: usize = 1 << INDEX_BITS;
 
+/// Most accounts. They are numbered densely from 0, because each takes memory up to the highest
+/// number that was ever used.
+pub const MAX_ACCOUNTS: u32 = 1 << 22;
+
 /// The common part of all packed ids.
 pub trait Id: Copy + Eq + Ord + fmt::Debug {
     /// Builds an id. `sequence` is 1 to 2^40 - 1, `index` 0 to 2^24 - 1.

@@ -23,8 +23,8 @@ pub use config::{Class, Config, Conflict, KEYS, Key, KeyKind, Recovery, Value};
 pub use driver::{Driver, Observer};
 pub use event::{Actor, EVENT_VERSION, Event, EventKind, Reason};
 pub use id::{
-    AccountId, Arena, ClaimId, ClassId, ConversationId, ExecuteId, Id, MAX_LIVE, OpId, ProviderId,
-    SandboxId, TurnId,
+    AccountId, Arena, ClaimId, ClassId, ConversationId, ExecuteId, Id, MAX_ACCOUNTS, MAX_LIVE,
+    OpId, ProviderId, SandboxId, TurnId,
 };
 pub use input::{ExecuteOutcome, Input, Used};
 pub use lifecycle::{EDGES, SandboxState, is_legal};

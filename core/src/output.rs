@@ -50,12 +50,14 @@ pub enum WhyRejected {
     ExecuteInProgress,
     /// No such execute under way.
     NoSuchExecute,
-    /// The new configuration contradicts itself or drops a class.
+    /// The new configuration contradicts itself, is out of range, or drops a class.
     BadConfig,
     /// Recovery is over already.
     RecoveryOver,
-    /// The conversation has a sandbox already.
+    /// The conversation has a sandbox already, or another conversation has this one.
     SandboxBound,
+    /// Accounts are numbered densely from 0, and this number is not below [`crate::MAX_ACCOUNTS`].
+    UnknownAccount,
 }
 
 impl fmt::Display for WhyRejected {
@@ -72,6 +74,7 @@ impl fmt::Display for WhyRejected {
             WhyRejected::BadConfig => "the configuration contradicts itself or drops a class",
             WhyRejected::RecoveryOver => "recovery is over already",
             WhyRejected::SandboxBound => "the conversation has a sandbox already",
+            WhyRejected::UnknownAccount => "the account number is too large",
         })
     }
 }

@@ -3,6 +3,7 @@
 mod agenda;
 mod bench;
 mod daytona;
+mod daytona_api;
 mod engine;
 mod experiment;
 mod journal;
@@ -19,9 +20,15 @@ pub use bench::{
     decision_table, peak_memory_kb, run_w1, w1_table,
 };
 pub use daytona::{
-    Answered, Change, Cloud, CreateRequest, Ending, Finished, Key, Labels, Latencies, Listing,
-    Machine, OtherTenants, Outage, Preparation, Profile, RateLimits, Refusal, Sandbox, State,
-    Tally, Usability, VerbFaults,
+    Account, AccountSettings, Answered, ApiCreate, ApiInterval, ApiLimit, ApiLimits, ApiOutcome,
+    ApiReply, Arrival, Call, Caller, Change, Cloud, ControlError, CreateRequest, Deny, Desired,
+    Ending, Failure, Finished, Key, Labels, Latencies, Lifetimes, Listing, Machine, OtherTenants,
+    Outage, Preparation, Profile, RateLimits, Recipe, Refusal, RunnerState, Sandbox, Seen,
+    SnapshotSize, State, Tally, Ticket, ToolboxAccess, ToolboxFault, Usability, Uuid, VerbFaults,
+    Work, WorkLatencies,
+};
+pub use daytona_api::{
+    CommandExecution, DaytonaApi, DaytonaApiOptions, HostError, Live, StartError,
 };
 pub use engine::{Journal, Line, Outcome, RunOptions, VirtualClock, What, run};
 pub use experiment::{

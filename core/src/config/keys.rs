@@ -80,7 +80,56 @@ pub struct Conflict {
     pub hint: String,
 }
 
+impl KeyKind {
+    /// Whether a value of this kind is in its range.
+    #[must_use]
+    pub fn accepts(self, value: Value) -> bool {
+        match (self, value) {
+            (KeyKind::Count { min, max }, Value::Count(count)) => (min..=max).contains(&count),
+            (
+                KeyKind::Seconds { min, max, .. } | KeyKind::Amount { min, max },
+                Value::Number(number),
+            ) => (min..=max).contains(&number),
+            (KeyKind::Seconds { unlimited, .. }, Value::Unlimited) => unlimited,
+            (KeyKind::Amount { .. }, Value::Unlimited) => true,
+            (KeyKind::Choice(words), Value::Choice(index)) => index < words.len(),
+            _ => false,
+        }
+    }
+}
+
+fn has_negative(resources: Resources) -> bool {
+    let Resources { slots, memory_mb, cpu_milli, disk_mb } = resources;
+    [slots, memory_mb, cpu_milli, disk_mb].into_iter().any(|amount| amount < 0)
+}
+
+/// Most sandboxes of one class that can be kept warm.
+const MOST_WARM: i64 = 100_000;
+
 impl Config {
+    /// Keys whose values are out of their range, and classes that no sandbox can have. A file's
+    /// reader finds these before; settings that are made in code are checked by this.
+    #[must_use]
+    pub fn out_of_range(&self) -> Vec<Conflict> {
+        let of_keys =
+            KEYS.iter().filter(|key| !key.kind.accepts((key.get)(self))).map(|key| Conflict {
+                key: key.name,
+                message: format!("{:?} is out of range", (key.get)(self)),
+                hint: format!("allowed is {:?}", key.kind),
+            });
+        let of_classes = self.classes.iter().filter_map(|class| {
+            let impossible = has_negative(class.resources)
+                || class.resources.slots != 1
+                || !(0..=MOST_WARM).contains(&class.warm_sandboxes);
+            impossible.then(|| Conflict {
+                key: "classes",
+                message: format!("class {:?} asks for what no sandbox can have", class.name),
+                hint: format!("one slot, no negative amounts, and 0 to {MOST_WARM} warm sandboxes"),
+            })
+        });
+        of_keys.chain(of_classes).collect()
+    }
+
     /// Pairs of keys that contradict each other, each in range by itself.
     #[must_use]
     pub fn conflicts(&self) -> Vec<Conflict> {
@@ -608,6 +657,15 @@ mod tests {
                 other => panic!("{}: {other:?}", key.name),
             }
         }
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_named() {
+        assert_eq!(Config::default().out_of_range(), []);
+        let mut config = Config { keep_alive: Span::ZERO, max_starting: -1, ..Config::default() };
+        config.classes[0].resources.memory_mb = -1;
+        let keys: Vec<_> = config.out_of_range().iter().map(|conflict| conflict.key).collect();
+        assert_eq!(keys, ["max_starting", "keep_alive_seconds", "classes"]);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Within its share an account may use any free capacity. Beyond it (borrowing), a claim is
 //! admitted only if afterwards the reserve still fits into what is free, in every dimension.
-//! Taking a surplus sandbox (warm, or starting for nobody) needs no new capacity.
+//! Taking a surplus sandbox (warm, or starting for nobody) needs no new capacity. A class whose
+//! breaker is open gets no new capacity: it would only lie there while other classes wait.
 
 use super::Scheduler;
 use super::queue::Tier;
@@ -33,7 +34,7 @@ impl Scheduler {
         let resources = self.class(class).resources;
         let mut free = room.free;
         if room.surplus <= 0 {
-            if !resources.fits_into(&free) {
+            if !resources.fits_into(&free) || self.is_broken(class) {
                 return false;
             }
             free = free.minus(resources);

@@ -2,6 +2,9 @@
 
 use crate::time::Span;
 
+/// The longest pause that a provider can ask for: whatever it says, it is asked again.
+pub(super) const LONGEST_PAUSE: Span = Span::from_secs(3_600);
+
 /// The delay before try number `failures` + 1 (`failures` from 1): `base` doubled with each
 /// failure, at most `max`, of which the last half is jitter by `salt` so that retries of many
 /// sandboxes spread out.

@@ -61,6 +61,9 @@ impl Scheduler {
         let conversation = self.known_conversation(id);
         let account = conversation.account;
         let class = conversation.turn.expect("a turn is open").class;
+        // One that first waited for a probe has waited since it was asked for.
+        let execute = self.known_conversation(id).turn.and_then(|turn| turn.execute);
+        let blocked_at = execute.filter(|_| blocked).map_or(now, |execute| execute.asked_at);
         let claim = self.claims.insert_with(|_| Claim {
             conversation: id,
             account,
@@ -70,7 +73,7 @@ impl Scheduler {
             swap,
             cannot_wait: None,
             requested_at: now,
-            blocked_at: now,
+            blocked_at,
             patience_at: Time::MAX,
             order,
             admission: 0,
@@ -227,6 +230,8 @@ impl Scheduler {
                 && claim.state == ClaimState::Waiting
                 && let Some(reason) = claim.cannot_wait
             {
+                let in_vain = reason == Reason::Full;
+                let reason = if in_vain { self.why_in_vain(claim.class) } else { reason };
                 self.refuse(id, reason, Actor::Scheduler);
                 anyone = true;
             }
@@ -253,18 +258,22 @@ impl Scheduler {
     pub(super) fn now_revocable(&mut self, id: ClaimId) {
         let claim = &self.claims[id];
         let (account, admission) = (claim.account, claim.admission);
+        let resources = self.class(claim.class).resources;
         let entry = self.account_mut(account);
         entry.revocable.insert((admission, id));
         let within = !entry.borrowing;
+        self.revocable_resources = self.revocable_resources.plus(resources);
         self.revocable.insert((within, Reverse(admission), id));
     }
 
     pub(super) fn not_revocable(&mut self, id: ClaimId) {
         let claim = &self.claims[id];
         let (account, admission) = (claim.account, claim.admission);
+        let resources = self.class(claim.class).resources;
         let entry = self.account_mut(account);
         entry.revocable.remove(&(admission, id));
         let within = !entry.borrowing;
+        self.revocable_resources = self.revocable_resources.minus(resources);
         self.revocable.remove(&(within, Reverse(admission), id));
     }
 

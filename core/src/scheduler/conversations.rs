@@ -4,7 +4,7 @@ use super::Scheduler;
 use super::state::{Conversation, Turn};
 use super::timers::Timer;
 use crate::event::{Actor, EventKind, Reason};
-use crate::id::{AccountId, ClassId, ConversationId, ExecuteId, Id, TurnId};
+use crate::id::{AccountId, ClassId, ConversationId, ExecuteId, Id, MAX_ACCOUNTS, TurnId};
 use crate::lifecycle::SandboxState;
 use crate::output::WhyRejected;
 use crate::policy::start::{TurnView, asks_at_begin};
@@ -12,6 +12,9 @@ use crate::time::{Span, Time};
 
 impl Scheduler {
     pub(super) fn open_conversation(&mut self, id: ConversationId, account: AccountId) {
+        if account.0 >= MAX_ACCOUNTS {
+            return self.reject(WhyRejected::UnknownAccount, id);
+        }
         let index = id.index();
         if self.conversations.len() <= index {
             self.conversations.resize_with(index + 1, || None);
@@ -149,7 +152,7 @@ impl Scheduler {
         if let Some(sandbox) = conversation.sandbox
             && self.sandboxes[sandbox].state == SandboxState::Idle
         {
-            self.start_idling(sandbox);
+            self.start_idling(sandbox, turn.ran_code);
         }
     }
 

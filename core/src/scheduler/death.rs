@@ -19,7 +19,7 @@ const PROBES_PER_EXECUTE: u32 = 3;
 impl Scheduler {
     /// A sandbox is ready or adopted: from now on it is kept alive.
     pub(super) fn watch_life(&mut self, id: SandboxId) {
-        let at = self.now.plus(self.config.keep_alive);
+        let at = self.now.plus(self.config.keep_alive.max(Span::from_millis(1)));
         self.sandboxes[id].keep_alive_at = at;
         self.timers.set(at, Timer::KeepAlive(id));
     }
@@ -176,18 +176,21 @@ impl Scheduler {
     /// An adopted sandbox whose last command may still run cannot be waited for without end.
     pub(super) fn unresolved_too_long(&mut self, id: SandboxId) {
         let sandbox = &self.sandboxes[id];
-        if !sandbox.unresolved || self.now.since(sandbox.started_at) < self.config.start_timeout {
+        let Some(conversation) = sandbox.conversation.filter(|_| sandbox.unresolved) else {
             return;
-        }
-        let conversation = sandbox.conversation;
-        self.sandboxes[id].unresolved = false;
-        self.forget_operations(id);
-        self.destroy(id, Reason::Recovery, Actor::Scheduler);
-        if let Some(conversation) = conversation
-            && let Some(execute) =
-                self.known_conversation(conversation).turn.and_then(|t| t.execute)
-            && execute.state == ExecuteState::AwaitingProbe
-        {
+        };
+        // As long as nobody waits, a command may run as long as it likes.
+        let waits_since = self
+            .known_conversation(conversation)
+            .turn
+            .and_then(|turn| turn.execute)
+            .filter(|execute| execute.state == ExecuteState::AwaitingProbe)
+            .map(|execute| execute.asked_at);
+        let timeout = self.config.start_timeout;
+        if waits_since.is_some_and(|since| self.now.since(since) >= timeout) {
+            self.sandboxes[id].unresolved = false;
+            self.forget_operations(id);
+            self.destroy(id, Reason::Recovery, Actor::Scheduler);
             self.block_again(conversation);
         }
     }
@@ -205,7 +208,7 @@ impl Scheduler {
         if self.known_conversation(conversation).turn.is_some() {
             self.probed_and_quiet(conversation, id);
         } else {
-            self.start_idling(id);
+            self.start_idling(id, true);
         }
     }
 

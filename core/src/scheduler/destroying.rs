@@ -1,7 +1,7 @@
 //! Deleting: begun once, tried until the provider confirms, and only then is capacity returned.
 
 use super::Scheduler;
-use super::backoff::delay;
+use super::backoff::{LONGEST_PAUSE, delay};
 use super::timers::Timer;
 use crate::event::{Actor, EventKind, Reason};
 use crate::id::{Id, SandboxId};
@@ -22,6 +22,7 @@ impl Scheduler {
         }
         self.stop_idling(id);
         self.drop_operation(id);
+        self.sandboxes[id].retry_at = Time::MAX;
         if state == SandboxState::Warm {
             let class = self.sandboxes[id].class;
             self.class_mut(class).warm.remove(&id);
@@ -65,7 +66,7 @@ impl Scheduler {
         sandbox.op = None;
         let mut wait = delay(base, max, sandbox.tries, id.sequence());
         if let Failure::RateLimited { retry_after } = failure {
-            wait = wait.max(retry_after);
+            wait = wait.max(retry_after.min(LONGEST_PAUSE));
         }
         sandbox.retry_at = self.now.plus(wait);
         self.timers.set(self.sandboxes[id].retry_at, Timer::Retry(id));

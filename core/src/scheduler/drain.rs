@@ -16,8 +16,7 @@ impl Scheduler {
             // Whoever asks again may still decide that nothing is to be left.
             Phase::Draining { leave_sandboxes: leave, .. } => {
                 *leave &= leave_sandboxes;
-                self.dirty = true;
-                return;
+                return self.let_go_of_all();
             }
             Phase::Drained => return,
             Phase::Restoring | Phase::Recovering | Phase::Running => {}
@@ -39,7 +38,7 @@ impl Scheduler {
             self.withdraw(id, Reason::ShuttingDown, Actor::Operator);
         }
         self.refuse_probed(Reason::ShuttingDown);
-        self.dirty = true;
+        self.let_go_of_all();
     }
 
     /// Executes that wait for a probe are answered too.
@@ -60,15 +59,29 @@ impl Scheduler {
         }
     }
 
-    /// What can go, goes; the end is told once.
+    /// The end of a shutdown is told once, when nothing is left but what is to be left.
     pub(super) fn go_on_draining(&mut self) {
+        let Phase::Draining { leave_sandboxes, until } = self.phase else { return };
+        let stays = if leave_sandboxes { self.leases } else { 0 };
+        let may_still_run = leave_sandboxes && self.now < until && self.busy > 0;
+        if self.sandboxes.len() == stays && !may_still_run {
+            self.phase = Phase::Drained;
+            self.tell(EventKind::Drained, Reason::None, Actor::Scheduler, Span::ZERO);
+        }
+    }
+
+    /// Lets go of everything that can go now: as the shutdown begins, and as its grace ends. What
+    /// becomes ready or comes to rest in between is destroyed as it does.
+    fn let_go_of_all(&mut self) {
         let Phase::Draining { leave_sandboxes, until } = self.phase else { return };
         let over = self.now >= until;
         let ids: Vec<SandboxId> = self.sandboxes.iter().map(|(id, _)| id).collect();
         for id in ids {
             let Some(sandbox) = self.sandboxes.get(id) else { continue };
             match sandbox.state {
-                SandboxState::Warm => self.destroy(id, Reason::ShuttingDown, Actor::Operator),
+                SandboxState::New | SandboxState::Warm => {
+                    self.destroy(id, Reason::ShuttingDown, Actor::Operator);
+                }
                 SandboxState::Assigned | SandboxState::Idle if !leave_sandboxes => {
                     self.destroy(id, Reason::ShuttingDown, Actor::Operator);
                 }
@@ -79,19 +92,11 @@ impl Scheduler {
                 _ => {}
             }
         }
-        let remaining = self.sandboxes.iter().any(|(_, sandbox)| {
-            let left = leave_sandboxes
-                && (sandbox.state == SandboxState::Idle || (over && sandbox.state.is_leased()));
-            !left
-        });
-        if !remaining {
-            self.phase = Phase::Drained;
-            self.tell(EventKind::Drained, Reason::None, Actor::Scheduler, Span::ZERO);
-        }
+        self.dirty = true;
     }
 
     pub(super) fn drain_grace_ended(&mut self) {
-        self.dirty = true;
+        self.let_go_of_all();
     }
 
     /// The grace is over: the command is answered, its sandbox goes.

@@ -2,12 +2,13 @@
 
 use super::Scheduler;
 use super::state::{Execute, ExecuteState};
+use super::timers::Timer;
 use crate::event::{Actor, EventKind, Reason};
 use crate::id::{ConversationId, ExecuteId, SandboxId, TurnId};
 use crate::input::{ExecuteOutcome, Used};
 use crate::lifecycle::SandboxState;
 use crate::output::WhyRejected;
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 impl Scheduler {
     pub(super) fn start_execute(
@@ -50,6 +51,7 @@ impl Scheduler {
             began_at: now,
             patience: patience.unwrap_or(configured),
         });
+        let own_patience = patience.unwrap_or(configured);
         let class = open.class;
         let (sandbox, claim) = (conversation.sandbox, conversation.claim);
         match (sandbox, claim) {
@@ -59,6 +61,7 @@ impl Scheduler {
                 // Only an adopted sandbox is busy without an execute of its turn: a command of the
                 // earlier instance may still run in it. The probe under way will tell.
                 self.set_execute_state(id, ExecuteState::AwaitingProbe);
+                self.timers.set(now.plus(own_patience), Timer::ProbePatience(id));
             }
             (Some(sandbox), _) if self.sandboxes[sandbox].class != class => {
                 self.request_blocked(id, patience, true);
@@ -89,6 +92,7 @@ impl Scheduler {
         execute.began_at = now;
         let waited = now.since(execute.asked_at);
         self.transition(sandbox, SandboxState::Busy);
+        self.tell_replaced(id, sandbox);
         let entry = &mut self.sandboxes[sandbox];
         entry.used = true;
         entry.executes = entry.executes.saturating_add(1);
@@ -248,6 +252,16 @@ impl Scheduler {
         let event = self.tell_conversation(EventKind::SandboxUnavailable, reason, actor, id);
         event.span = now.since(execute.asked_at);
         self.execute_is_over(id);
+    }
+
+    pub(super) fn is_probe_patience_live(&self, id: ConversationId, at: Time) -> bool {
+        self.conversation_ref(id)
+            .and_then(|conversation| conversation.turn)
+            .and_then(|turn| turn.execute)
+            .is_some_and(|execute| {
+                execute.state == ExecuteState::AwaitingProbe
+                    && execute.asked_at.plus(execute.patience) == at
+            })
     }
 
     /// The conversation's own sandbox, which a probe was to clear, lives and is quiet.

@@ -18,7 +18,7 @@ pub enum WaitReason {
     Starting,
     /// It has capacity; all start permits are in use.
     StartPermits,
-    /// It has capacity; starts of its class pause after failures or by the provider's wish.
+    /// Starts of its class pause after failures or by the provider's wish.
     StartPaused,
     /// It has capacity on the books; the limit in force was lowered below what is in use.
     LimitLowered,
@@ -107,6 +107,9 @@ impl Scheduler {
         let claim = &self.claims[id];
         if self.recovery_blocks().is_some() {
             return WaitReason::Recovering;
+        }
+        if self.class(claim.class).surplus() <= 0 && self.is_broken(claim.class) {
+            return WaitReason::StartPaused;
         }
         let tier = self.tier_of_claim(id, 0, 0);
         let exempt = self.is_exempt(id);

@@ -34,17 +34,25 @@ impl Idling {
 }
 
 impl Scheduler {
-    /// The sandbox's turn ended: it idles from now on.
-    pub(super) fn start_idling(&mut self, id: SandboxId) {
+    /// The sandbox's turn ended: it idles from its last use on, which is now if the turn used it.
+    pub(super) fn start_idling(&mut self, id: SandboxId, was_used: bool) {
+        let sandbox = &self.sandboxes[id];
+        if sandbox.idle_since != Time::MAX {
+            return;
+        }
         if self.idle_span() == Span::ZERO {
             return self.destroy(id, Reason::IdleTimeout, Actor::Timer);
         }
-        let now = self.now;
-        self.sandboxes[id].idle_since = now;
+        let since = if was_used { self.now } else { sandbox.last_use.min(self.now) };
+        self.sandboxes[id].idle_since = since;
+        self.sandboxes[id].last_use = since;
         let account = self.account_of(id);
-        self.account_mut(account).idle.insert((now, id));
-        self.idling.order.push_back((now, id));
-        self.idling.protected.push_back((now, id));
+        self.account_mut(account).idle.insert((since, id));
+        for order in [&mut self.idling.order, &mut self.idling.protected] {
+            // At the end, but after a turn that ran nothing.
+            let place = order.partition_point(|&(other, _)| other <= since);
+            order.insert(place, (since, id));
+        }
         self.dirty = true;
     }
 
@@ -72,7 +80,7 @@ impl Scheduler {
     fn idle_span(&self) -> Span {
         let short = {
             let wanted = self.classes[0].resources.times(self.config.idle_pressure_free);
-            !wanted.fits_into(&self.ledger.free())
+            !wanted.fits_into(&self.ledger.free().plus(self.ledger.incoming))
         };
         span(
             self.config.idle_policy,
@@ -92,7 +100,7 @@ impl Scheduler {
 
     /// Matters only while somebody waits.
     pub(super) fn reclaimable_deadline(&self) -> Option<Deadline> {
-        if self.queue.blocked() == 0 {
+        if self.queue.blocked() + self.swaps.len() == 0 {
             return None;
         }
         let &(since, _) = self.idling.protected.front()?;

@@ -61,6 +61,14 @@ impl Scheduler {
             "{} counted as on their way back, {incoming} are",
             self.ledger.incoming
         );
+        let leased = self.sandboxes.iter().filter(|(_, s)| s.state.is_leased()).count();
+        let busy = self.sandboxes.iter().filter(|(_, s)| s.state == SandboxState::Busy).count();
+        ensure!(
+            (leased, busy) == (self.leases, self.busy),
+            "{} leases and {} busy counted, {leased} and {busy} are",
+            self.leases,
+            self.busy
+        );
         ensure!(
             starting == self.starting,
             "{} start permits counted, {starting} used",
@@ -367,6 +375,16 @@ impl Scheduler {
         }
         ensure!(waiting == self.queue.len(), "{} claims queue, {waiting} wait", self.queue.len());
         ensure!(revocable == self.revocable.len(), "stale revocable claims");
+        let resources = self
+            .revocable
+            .iter()
+            .map(|&(_, _, id)| self.class(self.claims[id].class).resources)
+            .fold(Resources::ZERO, Resources::plus);
+        ensure!(
+            resources == self.revocable_resources,
+            "{} counted as revocable, {resources} are",
+            self.revocable_resources
+        );
         let by_account: u32 = self.accounts.iter().map(|account| account.waiting).sum();
         ensure!(
             by_account as usize == waiting,
@@ -388,6 +406,19 @@ impl Scheduler {
                 ensure!(!idling, "unbound sandbox {id} idles");
             }
         }
+        let idling =
+            self.sandboxes.iter().filter(|(_, s)| s.idle_since != crate::time::Time::MAX).count();
+        ensure!(
+            idling == self.idle_sandboxes(),
+            "{} sandboxes listed as idling, {idling} do",
+            self.idle_sandboxes()
+        );
+        let filed = self.sandboxes.iter().filter(|(_, s)| s.reclaim_key.is_some()).count();
+        ensure!(
+            filed == self.reclaimable_sandboxes(),
+            "{} sandboxes filed as reclaimable, {filed} are",
+            self.reclaimable_sandboxes()
+        );
         for tier in Tier::BOTH {
             for class in self.class_ids() {
                 for (_, id) in self.queue.heads(class, tier, true) {

@@ -14,7 +14,7 @@ use crate::time::{Span, Time};
 
 impl Scheduler {
     pub(super) fn goes_to_limbo(&mut self, id: SandboxId, reason: Reason) {
-        self.start_ended(id);
+        let was_trial = self.start_ended(id);
         if self.sandboxes[id].doomed {
             // Whether it comes back, and when, is not known any more.
             self.no_longer_doomed(id);
@@ -24,7 +24,7 @@ impl Scheduler {
         let span = now.since(self.sandboxes[id].started_at);
         self.transition(id, SandboxState::Limbo);
         self.tell_sandbox(EventKind::SandboxLimbo, reason, Actor::Provider, id, cause, span);
-        self.start_failed(id);
+        self.start_failed(id, was_trial);
         let sandbox = &mut self.sandboxes[id];
         sandbox.since = now;
         sandbox.tries = 0;
@@ -34,6 +34,7 @@ impl Scheduler {
         if let Some(claim) = cause {
             self.claim_has_limbo(claim, id);
         }
+        self.put_off_unstarted(self.sandboxes[id].class);
     }
 
     pub(super) fn look_for(&mut self, id: SandboxId) {

@@ -179,7 +179,6 @@ impl Scheduler {
             Some(id),
             waited,
         );
-        self.tell_replaced(conversation, sandbox);
         if blocked {
             self.forget_claim(id);
             self.let_go(conversation, sandbox);

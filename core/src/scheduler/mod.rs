@@ -42,6 +42,7 @@ use crate::input::Input;
 use crate::lifecycle::{SandboxState, is_legal};
 use crate::output::{Output, Rejection, WhyRejected};
 use crate::provider::{Operation, SandboxName, Verb};
+use crate::resources::Resources;
 use crate::time::{Span, Time};
 use idling::Idling;
 use ledger::ProviderLedger;
@@ -49,7 +50,7 @@ use outputs::Outputs;
 use queue::Queue;
 use small_set::SmallSet;
 use state::{Account, Claim, ClassState, Conversation, PendingOperation, Sandbox};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use timers::{Timer, Timers};
 
 /// When the scheduler wants [`Scheduler::handle_timeout`] to be called, and why.
@@ -101,16 +102,25 @@ pub struct Scheduler {
     cannot_wait: Vec<ClaimId>,
     /// Speculative holdings that a blocked claim may take: borrowers' first, latest first.
     revocable: SmallSet<(bool, std::cmp::Reverse<u64>, ClaimId)>,
+    /// What they hold together.
+    revocable_resources: Resources,
     idling: Idling,
     timers: Timers,
     /// Start permits in use.
     starting: i64,
+    /// Sandboxes bound to a conversation, and those of them that are busy.
+    leases: usize,
+    busy: usize,
     /// How fast leases end.
     lease_ends: explain::Pace,
     /// The provider asked for a pause of all creates until then.
     create_not_before: Time,
     /// Unknown sandboxes seen at the provider, and since when.
     sightings: BTreeMap<ProviderId, Time>,
+    /// While the store is read: the names that it has given.
+    restored: BTreeSet<SandboxName>,
+    /// When inventories are compared next.
+    reconcile_at: Time,
     /// The inventory asked for, if one is under way.
     inventory: Option<OpId>,
     /// Counts orders of arrival and of admission.
@@ -146,12 +156,17 @@ impl Scheduler {
             swaps: Vec::new(),
             cannot_wait: Vec::new(),
             revocable: SmallSet::default(),
+            revocable_resources: Resources::ZERO,
             idling: Idling::default(),
             timers: Timers::default(),
             starting: 0,
+            leases: 0,
+            busy: 0,
             lease_ends: explain::Pace::default(),
             create_not_before: Time::ZERO,
             sightings: BTreeMap::new(),
+            restored: BTreeSet::new(),
+            reconcile_at: Time::MAX,
             inventory: None,
             next_order: 1,
             dirty: false,
@@ -159,7 +174,7 @@ impl Scheduler {
             classes,
             config,
         };
-        scheduler.timers.set(now.plus(scheduler.config.reconcile), Timer::Reconcile);
+        scheduler.reconcile_next_at(now.plus(scheduler.config.reconcile));
         scheduler
     }
 
@@ -239,6 +254,9 @@ impl Scheduler {
     /// When to call [`Scheduler::handle_timeout`] next, unless an input comes first.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {
+        if self.phase == Phase::Drained {
+            return None; // What was left is the next instance's.
+        }
         let mut next = self.timers.first().map(|(at, timer)| Deadline { at, reason: timer.due() });
         for other in [self.idle_deadline(), self.reclaimable_deadline()].into_iter().flatten() {
             if next.is_none_or(|next| other.at < next.at) {
@@ -325,6 +343,7 @@ impl Scheduler {
     fn is_live(&self, at: Time, timer: Timer) -> bool {
         match timer {
             Timer::Patience(id) => self.is_patience_live(id, at),
+            Timer::ProbePatience(id) => self.is_probe_patience_live(id, at),
             Timer::ClaimStart(id) => self.is_claim_start_live(id, at),
             Timer::Start(id) => self
                 .sandboxes
@@ -345,7 +364,8 @@ impl Scheduler {
             Timer::WarmSurplus(class) => {
                 self.class(class).surplus_since.plus(self.config.warm_surplus) == at
             }
-            Timer::StartGate(_) | Timer::Reconcile => true,
+            Timer::StartGate(_) => true,
+            Timer::Reconcile => self.reconcile_at == at,
             Timer::LimitRestore => self.ledger.lowered_until() == at,
             Timer::DrainGrace => matches!(self.phase, Phase::Draining { until, .. } if until == at),
         }
@@ -353,7 +373,13 @@ impl Scheduler {
 
     fn fire(&mut self, timer: Timer) {
         match timer {
-            Timer::Patience(id) => self.refuse(id, Reason::Full, Actor::Timer),
+            Timer::ProbePatience(id) => {
+                self.refuse_without_claim(id, Reason::Recovery, Actor::Timer);
+            }
+            Timer::Patience(id) => {
+                let reason = self.why_in_vain(self.claims[id].class);
+                self.refuse(id, reason, Actor::Timer);
+            }
             Timer::ClaimStart(id) => self.give_up_start(id, Actor::Timer),
             Timer::Start(id) => self.start_took_too_long(id),
             Timer::TurnTimeout(id) => self.turn_may_have_timed_out(id),
@@ -503,6 +529,9 @@ impl Scheduler {
                 return;
             }
         }
+        self.leases = self.leases + usize::from(to.is_leased()) - usize::from(from.is_leased());
+        let is_busy = |state| usize::from(state == SandboxState::Busy);
+        self.busy = self.busy + is_busy(to) - is_busy(from);
         self.sandboxes[id].state = to;
     }
 

@@ -16,8 +16,16 @@ use std::collections::BTreeMap;
 const MISSES_BEFORE_PROBE: u32 = 2;
 
 impl Scheduler {
+    /// Sets the one instant at which inventories are compared next.
+    pub(super) fn reconcile_next_at(&mut self, at: Time) {
+        self.reconcile_at = at;
+        self.timers.set(at, Timer::Reconcile);
+    }
+
     pub(super) fn reconcile_is_due(&mut self) {
-        self.timers.set(self.now.plus(self.config.reconcile), Timer::Reconcile);
+        // Whatever the settings say, time passes between two of them.
+        let pause = self.config.reconcile.max(Span::from_millis(1));
+        self.reconcile_next_at(self.now.plus(pause));
         if self.inventory.is_none() && !matches!(self.phase, Phase::Restoring | Phase::Drained) {
             self.submit_find_all();
         }

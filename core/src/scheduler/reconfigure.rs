@@ -21,7 +21,7 @@ impl Scheduler {
                 .iter()
                 .zip(&config.classes)
                 .all(|(old, new)| old.name == new.name && old.resources == new.resources);
-        if !keeps_classes || !config.conflicts().is_empty() {
+        if !keeps_classes || !config.conflicts().is_empty() || !config.out_of_range().is_empty() {
             return self.reject_with(WhyRejected::BadConfig, None, TurnId(0), ExecuteId(0));
         }
         for class in config.classes.iter().skip(self.classes.len()) {
@@ -29,6 +29,9 @@ impl Scheduler {
         }
         for (state, class) in self.classes.iter_mut().zip(&config.classes) {
             state.prepares = class.prepares;
+        }
+        if self.ledger.is_lowered() {
+            self.tell(EventKind::LimitRestored, Reason::Requested, Actor::Operator, Span::ZERO);
         }
         self.ledger.configure(config.max);
         self.config = config;

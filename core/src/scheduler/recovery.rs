@@ -1,6 +1,5 @@
 //! After a restart: nothing is created before everything that bears this pool's label is known.
 
-use super::timers::Timer;
 use super::{Phase, Scheduler};
 use crate::config::Recovery;
 use crate::event::{Actor, EventKind, Reason};
@@ -29,13 +28,17 @@ impl Scheduler {
         } else {
             match self.conversation_ref(conversation) {
                 None => Some(WhyRejected::UnknownConversation),
+                Some(open) if open.turn.is_some() => Some(WhyRejected::TurnOpen),
                 Some(open) if open.sandbox.is_some() => Some(WhyRejected::SandboxBound),
+                // One sandbox belongs to one conversation, whatever the store says.
+                Some(_) if self.restored.contains(&name) => Some(WhyRejected::SandboxBound),
                 Some(_) => None,
             }
         };
         if let Some(why) = why {
             return self.reject_with(why, Some(conversation), TurnId(0), ExecuteId(0));
         }
+        self.restored.insert(name);
         let mut sandbox = self.blank_sandbox(class);
         sandbox.name = name;
         sandbox.provider = provider;
@@ -72,6 +75,7 @@ impl Scheduler {
             return self.reject_with(WhyRejected::RecoveryOver, None, TurnId(0), ExecuteId(0));
         }
         self.phase = Phase::Recovering;
+        self.restored = BTreeSet::new();
         let ids: Vec<SandboxId> = self.sandboxes.iter().map(|(id, _)| id).collect();
         for id in ids {
             match self.sandboxes[id].state {
@@ -85,7 +89,7 @@ impl Scheduler {
                         .conversation
                         .and_then(|conversation| self.known_conversation(conversation).turn);
                     if self.sandboxes[id].state == SandboxState::Idle && turn.is_none() {
-                        self.start_idling(id);
+                        self.start_idling(id, true);
                     }
                 }
                 _ => {}
@@ -97,7 +101,7 @@ impl Scheduler {
     pub(super) fn recovery_failed(&mut self) {
         // The next reconcile asks again; sooner if that is far away.
         let soon = self.now.plus(self.config.reconcile.min(self.config.retry_max));
-        self.timers.set(soon, Timer::Reconcile);
+        self.reconcile_next_at(soon);
     }
 
     /// The complete inventory: what is not on the books is an earlier instance's and goes.

@@ -12,12 +12,13 @@ use crate::id::{AccountId, ClaimId, ClassId, SandboxId};
 use crate::lifecycle::SandboxState;
 use crate::resources::Resources;
 use crate::time::Span;
+use std::collections::BTreeSet;
 
 /// How many waiting claims one pass plans for. Those behind are planned for as the line moves.
 const HORIZON: usize = 256;
 
 /// Something that can be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Victim {
     /// A warm sandbox.
     Warm(SandboxId),
@@ -49,10 +50,52 @@ struct Plan {
     pledged: Resources,
     /// Whether one of them was made to a borrower, who must find the reserve beside it.
     pledges_reserve: bool,
+    /// What is to be taken, in order, and the same to look things up in.
     taken: Vec<Victim>,
+    taken_set: BTreeSet<Victim>,
+    /// Borrowers for whom nothing was found: no later one of the same account and class finds
+    /// anything either, because promises and victims only grow during the pass.
+    hopeless_borrowers: BTreeSet<(AccountId, ClassId)>,
+}
+
+/// What a claim could count on if some victims were taken: sums, so that each of them is added or
+/// left out in constant time.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    free: Resources,
+    /// Of the claim's class.
+    surplus: i64,
+    /// What the claim's account would hold more.
+    more: i64,
+    more_memory_mb: i64,
+}
+
+impl Reached {
+    fn add(&mut self, effect: Reached) {
+        self.free = self.free.plus(effect.free);
+        self.surplus += effect.surplus;
+        self.more += effect.more;
+        self.more_memory_mb += effect.more_memory_mb;
+    }
+
+    fn subtract(&mut self, effect: Reached) {
+        self.free = self.free.minus(effect.free);
+        self.surplus -= effect.surplus;
+        self.more -= effect.more;
+        self.more_memory_mb -= effect.more_memory_mb;
+    }
 }
 
 impl Plan {
+    fn is_fresh(&self, victim: Victim) -> bool {
+        !self.taken_set.contains(&victim)
+    }
+
+    fn take(&mut self, victim: Victim) {
+        self.taken.push(victim);
+        self.taken_set.insert(victim);
+    }
+
     /// What a claim may count on that can wait, or cannot.
     fn free_for(&self, at_once: bool) -> Resources {
         if at_once { self.free.minus(self.later) } else { self.free }
@@ -109,6 +152,8 @@ impl Scheduler {
             pledged: Resources::ZERO,
             pledges_reserve: false,
             taken: Vec::new(),
+            taken_set: BTreeSet::new(),
+            hopeless_borrowers: BTreeSet::new(),
         };
         let supply = plan.surplus.clone();
         // Claims within their share stand and fall together, class by class.
@@ -150,6 +195,12 @@ impl Scheduler {
         if tier == Tier::Within && claim.swap.is_none() && hopeless[index] {
             return;
         }
+        if tier == Tier::Borrowing
+            && claim.swap.is_none()
+            && plan.hopeless_borrowers.contains(&(account, class))
+        {
+            return;
+        }
         if self.is_held_for_older(claim.order, tier) {
             return;
         }
@@ -163,18 +214,29 @@ impl Scheduler {
         }
         match self.victims_for(id, tier, exempt, plan) {
             Some(victims) => {
-                for &victim in &victims {
-                    let before = plan.free;
-                    self.apply(victim, class, &mut plan.free, &mut plan.surplus);
+                for victim in victims {
+                    let effect = self.effect_of(victim, account, class);
+                    plan.free = plan.free.plus(effect.free);
                     if !self.is_free_at_once(victim) {
-                        plan.later = plan.later.plus(plan.free.minus(before));
+                        plan.later = plan.later.plus(effect.free);
                     }
+                    match victim {
+                        Victim::Warm(_) | Victim::SpareStart(_) => {
+                            plan.surplus[self.class_of(victim).0 as usize] -= 1;
+                        }
+                        Victim::HandedOver(_) => plan.surplus[index] += 1,
+                        _ => {}
+                    }
+                    plan.take(victim);
                 }
-                plan.taken.extend(victims);
                 plan.pledges_reserve |= needs_reserve;
                 plan.promise(account, class, resources);
             }
-            None if tier == Tier::Within && claim.swap.is_none() => hopeless[index] = true,
+            None if claim.swap.is_some() => {}
+            None if tier == Tier::Within => hopeless[index] = true,
+            None if !at_once => {
+                plan.hopeless_borrowers.insert((account, class));
+            }
             None => {}
         }
     }
@@ -190,18 +252,23 @@ impl Scheduler {
     ) -> Option<Vec<Victim>> {
         let claim = &self.claims[id];
         let at_once = claim.cannot_wait.is_some();
+        let mut reached = self.reached_by(id, plan);
+        if tier == Tier::Borrowing && !self.can_borrowing_be_relieved(id, exempt, &reached) {
+            return None;
+        }
         let mut chosen: Vec<Victim> = Vec::new();
         let mut enough = false;
         let mut consider = |victim: Victim| -> bool {
             chosen.push(victim);
-            enough = self.is_enough(id, exempt, plan, &chosen);
+            reached.add(self.effect_of(victim, claim.account, claim.class));
+            enough = self.is_enough(id, exempt, &reached);
             enough
         };
         // The claim's own old sandbox comes first: nobody else loses anything.
         if claim.swap.is_some()
             && let Some(own) = self.conversation_ref(claim.conversation).and_then(|c| c.sandbox)
             && self.sandboxes[own].state == SandboxState::Idle
-            && !plan.taken.contains(&Victim::Own(own))
+            && plan.is_fresh(Victim::Own(own))
             && consider(Victim::Own(own))
         {
             return Some(chosen);
@@ -212,54 +279,103 @@ impl Scheduler {
         }
         // The last one was needed, or the search would have ended before it. An earlier one may
         // not be: three small sandboxes, then a large one that is enough by itself.
-        let mut index = chosen.len().saturating_sub(1);
-        while index > 0 {
-            index -= 1;
-            let without = chosen.remove(index);
+        let mut needed = vec![true; chosen.len()];
+        for index in (0..chosen.len().saturating_sub(1)).rev() {
             // A handover changes what the others mean.
-            if matches!(without, Victim::HandedOver(_))
-                || !self.is_enough(id, exempt, plan, &chosen)
-            {
-                chosen.insert(index, without);
+            if matches!(chosen[index], Victim::HandedOver(_)) {
+                continue;
+            }
+            let effect = self.effect_of(chosen[index], claim.account, claim.class);
+            reached.subtract(effect);
+            needed[index] = !self.is_enough(id, exempt, &reached);
+            if needed[index] {
+                reached.add(effect);
             }
         }
+        let mut needed = needed.into_iter();
+        chosen.retain(|_| needed.next() == Some(true));
         Some(chosen)
     }
 
-    /// Whether the claim is admissible once these are taken. What is taken from its own account
-    /// also lowers what the account holds.
-    fn is_enough(&self, id: ClaimId, exempt: bool, plan: &Plan, chosen: &[Victim]) -> bool {
+    /// Whether everything together that may be taken for a borrower's claim would do: where the
+    /// reserve cannot be reached at all, nobody needs to be looked at one by one.
+    fn can_borrowing_be_relieved(&self, id: ClaimId, exempt: bool, reached: &Reached) -> bool {
         let claim = &self.claims[id];
-        let at_once = claim.cannot_wait.is_some();
-        let (mut free, mut surplus) = (plan.free_for(at_once), plan.surplus.clone());
-        let (mut more, mut memory) = plan.promised_to(claim.account);
-        for &victim in chosen {
-            self.apply(victim, claim.class, &mut free, &mut surplus);
-            if let Some((account, class)) = self.holder(victim)
-                && account == claim.account
-            {
-                more -= 1;
-                memory -= self.class(class).resources.memory_mb;
+        let account = self.account(claim.account);
+        if claim.swap.is_some() || !account.idle.is_empty() || !account.revocable.is_empty() {
+            return true; // What its own account loses changes its rule.
+        }
+        let mut most = *reached;
+        most.free = most.free.plus(self.revocable_resources);
+        for class in &self.classes {
+            most.free = most.free.plus(class.resources.times(class.surplus().max(0)));
+        }
+        most.surplus += 1; // A handover.
+        self.is_enough(id, exempt, &most)
+    }
+
+    /// Where the claim stands before anything is taken for it.
+    fn reached_by(&self, id: ClaimId, plan: &Plan) -> Reached {
+        let claim = &self.claims[id];
+        let (more, more_memory_mb) = plan.promised_to(claim.account);
+        Reached {
+            free: plan.free_for(claim.cannot_wait.is_some()),
+            surplus: plan.surplus[claim.class.0 as usize],
+            more,
+            more_memory_mb,
+        }
+    }
+
+    /// Whether the claim is admissible with that.
+    fn is_enough(&self, id: ClaimId, exempt: bool, reached: &Reached) -> bool {
+        let tier = self.tier_of_claim(id, reached.more, reached.more_memory_mb);
+        let room = Room { free: reached.free, surplus: reached.surplus };
+        self.is_admissible(self.claims[id].class, tier, exempt, &room)
+    }
+
+    /// What taking a victim adds to what a claim of the account and class can reach, now or soon.
+    /// What is taken from its own account also lowers what the account holds.
+    fn effect_of(&self, victim: Victim, account: AccountId, class: ClassId) -> Reached {
+        let of = self.class_of(victim);
+        let resources = self.class(of).resources;
+        let own = self.holder(victim) == Some(account);
+        Reached {
+            free: match victim {
+                Victim::HandedOver(_) => Resources::ZERO,
+                _ => resources,
+            },
+            surplus: match victim {
+                Victim::HandedOver(_) => 1,
+                Victim::Warm(_) | Victim::SpareStart(_) => -i64::from(of == class),
+                _ => 0,
+            },
+            more: -i64::from(own),
+            more_memory_mb: if own { -resources.memory_mb } else { 0 },
+        }
+    }
+
+    fn class_of(&self, victim: Victim) -> ClassId {
+        match victim {
+            Victim::Warm(id) | Victim::SpareStart(id) | Victim::Idle(id) | Victim::Own(id) => {
+                self.sandboxes[id].class
+            }
+            Victim::Unstarted(id) | Victim::Speculative(id) | Victim::HandedOver(id) => {
+                self.claims[id].class
             }
         }
-        let tier = self.tier_of_claim(id, more, memory);
-        let room = Room { free, surplus: surplus[claim.class.0 as usize] };
-        self.is_admissible(claim.class, tier, exempt, &room)
     }
 
     /// Whose holding a victim is. A swap's own old sandbox is left out already where the swap is
     /// judged.
-    fn holder(&self, victim: Victim) -> Option<(AccountId, ClassId)> {
+    fn holder(&self, victim: Victim) -> Option<AccountId> {
         match victim {
             Victim::Warm(_) | Victim::SpareStart(_) | Victim::Own(_) => None,
             Victim::Unstarted(id) | Victim::Speculative(id) | Victim::HandedOver(id) => {
-                let claim = &self.claims[id];
-                Some((claim.account, claim.class))
+                Some(self.claims[id].account)
             }
             Victim::Idle(id) => {
-                let sandbox = &self.sandboxes[id];
-                let conversation = self.conversation_ref(sandbox.conversation?)?;
-                Some((conversation.account, sandbox.class))
+                let conversation = self.conversation_ref(self.sandboxes[id].conversation?)?;
+                Some(conversation.account)
             }
         }
     }
@@ -274,7 +390,7 @@ impl Scheduler {
         consider: &mut impl FnMut(Victim) -> bool,
     ) {
         let claim = &self.claims[id];
-        let fresh = |victim: Victim| !plan.taken.contains(&victim);
+        let fresh = |victim: Victim| plan.is_fresh(victim);
         // 1. Warm sandboxes that cannot serve it: of other classes, or, where the reserve is what
         //    is missing, of its own class beyond the one that it would take.
         if !at_once {
@@ -342,26 +458,6 @@ impl Scheduler {
                         return;
                     }
                 }
-            }
-        }
-    }
-
-    /// What taking a victim gives a claim of `class`, now or soon.
-    fn apply(&self, victim: Victim, class: ClassId, free: &mut Resources, surplus: &mut [i64]) {
-        match victim {
-            Victim::Warm(id) | Victim::SpareStart(id) => {
-                let of = self.sandboxes[id].class;
-                surplus[of.0 as usize] -= 1;
-                *free = free.plus(self.class(of).resources);
-            }
-            Victim::Unstarted(id) | Victim::Speculative(id) => {
-                let of = self.claims[id].class;
-                *free = free.plus(self.class(of).resources);
-            }
-            Victim::HandedOver(_) => surplus[class.0 as usize] += 1,
-            Victim::Idle(id) | Victim::Own(id) => {
-                let of = self.sandboxes[id].class;
-                *free = free.plus(self.class(of).resources);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The provider's replies, led to the rule they belong to.
 
-use super::Scheduler;
 use super::state::PendingOperation;
+use super::{Phase, Scheduler};
 use crate::event::{Actor, EventKind, Reason};
 use crate::id::{OpId, SandboxId};
 use crate::lifecycle::SandboxState;
@@ -13,6 +13,13 @@ impl Scheduler {
         let Some(pending) = self.operations.remove(op) else {
             return self.tell(EventKind::LateReply, Reason::None, Actor::Provider, Span::ZERO);
         };
+        // What was left is the next instance's: nothing that is learned of it now is acted upon.
+        if self.phase == Phase::Drained && pending.verb != Verb::Destroy {
+            if self.inventory == Some(op) {
+                self.inventory = None;
+            }
+            return self.tell(EventKind::LateReply, Reason::None, Actor::Provider, Span::ZERO);
+        }
         match pending.sandbox {
             None => self.inventory_reply(op, &pending, reply),
             Some(id) => self.sandbox_reply(op, &pending, id, reply),

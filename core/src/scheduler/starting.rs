@@ -1,6 +1,6 @@
 //! Starts: who may start, what a start goes through, what its failure costs.
 
-use super::backoff::delay;
+use super::backoff::{LONGEST_PAUSE, delay};
 use super::state::Sandbox;
 use super::timers::Timer;
 use super::{Phase, Scheduler};
@@ -34,6 +34,32 @@ impl Scheduler {
             && self.now >= entry.not_before
             && self.now >= self.create_not_before
             && (entry.breaker_trips == 0 || entry.trial.is_none())
+    }
+
+    /// Whether the class's breaker is open and nobody could use capacity of it now: its pause
+    /// lasts, or a trial is under way or about to begin.
+    pub(super) fn is_broken(&self, class: ClassId) -> bool {
+        let entry = self.class(class);
+        entry.breaker_trips > 0
+            && (self.now < entry.not_before || entry.trial.is_some() || !entry.unstarted.is_empty())
+    }
+
+    /// Why a claim of the class is refused that has waited for as long as it may.
+    pub(super) fn why_in_vain(&self, class: ClassId) -> Reason {
+        if self.is_broken(class) { Reason::CouldNotStart } else { Reason::Full }
+    }
+
+    /// The class's breaker has opened: capacity that waits for a start of it waits in vain, and
+    /// others can use it. Its claims wait again, with the patience that they have left.
+    pub(super) fn put_off_unstarted(&mut self, class: ClassId) {
+        let entry = self.class(class);
+        if entry.breaker_trips == 0 || self.now >= entry.not_before {
+            return;
+        }
+        let waiting: Vec<ClaimId> = entry.unstarted.iter().map(|&(_, _, claim)| claim).collect();
+        for claim in waiting {
+            self.wait_for_capacity_again(claim, Reason::CouldNotStart);
+        }
     }
 
     /// Starts sandboxes for admitted claims that no start under way will serve, first served first.
@@ -113,6 +139,7 @@ impl Scheduler {
             started_at: self.now,
             start_deadline: Time::MAX,
             ready_at: Time::MAX,
+            last_use: Time::MAX,
             idle_since: Time::MAX,
             reclaim_key: None,
             since: self.now,
@@ -175,16 +202,19 @@ impl Scheduler {
         self.serve_with(id);
     }
 
-    /// A start under way is over, one way or another: its permit is free.
-    pub(super) fn start_ended(&mut self, id: SandboxId) {
+    /// A start under way is over, one way or another: its permit is free. Gives whether it was the
+    /// trial of an open breaker.
+    pub(super) fn start_ended(&mut self, id: SandboxId) -> bool {
         debug_assert!(self.sandboxes[id].state.is_starting());
         self.starting -= 1;
         let class = self.sandboxes[id].class;
         let entry = self.class_mut(class);
-        if entry.trial == Some(id) {
+        let was_trial = entry.trial == Some(id);
+        if was_trial {
             entry.trial = None;
         }
         self.dirty = true;
+        was_trial
     }
 
     fn start_succeeded(&mut self, class: ClassId, took: Span) {
@@ -203,7 +233,7 @@ impl Scheduler {
 
     /// A counted failure of the class: later starts are delayed, and after enough of them in a row
     /// the breaker opens.
-    pub(super) fn start_failed(&mut self, id: SandboxId) {
+    pub(super) fn start_failed(&mut self, id: SandboxId, was_trial: bool) {
         let class = self.sandboxes[id].class;
         let (base, max) = (self.config.retry_base, self.config.retry_max);
         let threshold = self.config.breaker_failures;
@@ -211,7 +241,12 @@ impl Scheduler {
         let now = self.now;
         let entry = self.class_mut(class);
         entry.failures = entry.failures.saturating_add(1);
-        let wait = if i64::from(entry.failures) >= threshold {
+        if entry.breaker_trips > 0 && !was_trial {
+            return; // It began before the breaker opened, and says nothing new.
+        }
+        // A failed trial opens it again, whatever the settings have become meanwhile.
+        let opens = entry.breaker_trips > 0 || i64::from(entry.failures) >= threshold;
+        let wait = if opens {
             let doublings = entry.breaker_trips.min(BREAKER_DOUBLINGS);
             entry.breaker_trips = entry.breaker_trips.saturating_add(1);
             open_for.times(1 << doublings)
@@ -219,9 +254,9 @@ impl Scheduler {
             delay(base, max, entry.failures, id.sequence())
         };
         entry.not_before = now.plus(wait);
-        let (opened, at) = (i64::from(entry.failures) >= threshold, entry.not_before);
+        let at = entry.not_before;
         self.timers.set(at, Timer::StartGate(class));
-        if opened {
+        if opens {
             self.tell_class(EventKind::BreakerOpened, Reason::None, class, wait);
         }
     }
@@ -265,7 +300,8 @@ impl Scheduler {
     }
 
     pub(super) fn pause_creates(&mut self, pause: Span) {
-        self.create_not_before = self.create_not_before.max(self.now.plus(pause));
+        let until = self.now.plus(pause.min(LONGEST_PAUSE));
+        self.create_not_before = self.create_not_before.max(until);
         self.timers.set(self.create_not_before, Timer::StartGate(ClassId(0)));
     }
 
@@ -291,7 +327,8 @@ impl Scheduler {
     }
 
     fn fail_start(&mut self, id: SandboxId, reason: Reason, blame: Blame, leftover: bool) {
-        self.start_ended(id);
+        let was_trial = self.start_ended(id);
+        let class = self.sandboxes[id].class;
         let span = self.now.since(self.sandboxes[id].started_at);
         let doomed = self.sandboxes[id].doomed;
         if doomed {
@@ -302,7 +339,7 @@ impl Scheduler {
         self.transition(id, SandboxState::Failed);
         self.tell_sandbox(EventKind::SandboxFailed, reason, Actor::Provider, id, cause, span);
         if matches!(blame, Blame::Attempt | Blame::Final) {
-            self.start_failed(id);
+            self.start_failed(id, was_trial);
         }
         if leftover {
             self.destroy(id, reason, Actor::Scheduler);
@@ -312,6 +349,7 @@ impl Scheduler {
         if let Some(claim) = cause {
             self.blame_claim(claim, &blame);
         }
+        self.put_off_unstarted(class);
     }
 
     /// What a failed start means to the claim that counted on it, which has no start now.
@@ -326,20 +364,21 @@ impl Scheduler {
                 }
             }
             Blame::Final => self.give_up_start(id, Actor::Scheduler),
-            Blame::Full => self.wait_for_capacity_again(id),
+            Blame::Full => self.wait_for_capacity_again(id, Reason::ProviderFull),
         }
     }
 
-    /// The provider had no room for an admitted claim: it waits on, with the patience that it has
-    /// left, unless it may not wait or can never fit by the settings in force.
-    fn wait_for_capacity_again(&mut self, id: ClaimId) {
+    /// The provider has no room for an admitted claim, or its class cannot start: it waits on, with
+    /// the patience that it has left, unless it may not wait or can never fit by the settings in
+    /// force.
+    fn wait_for_capacity_again(&mut self, id: ClaimId, why: Reason) {
         let claim = &self.claims[id];
         let fits = self.class(claim.class).resources.fits_into(&self.config.max);
         let waiting = (self.queue.blocked() + self.swaps.len()) as i64;
         let refusal = if !fits {
             Some(Reason::NeverFits)
         } else if claim.blocked && claim.patience_at <= self.now {
-            Some(Reason::Full)
+            Some(if why == Reason::ProviderFull { Reason::Full } else { why })
         } else if claim.blocked && waiting >= self.config.max_waiting {
             Some(Reason::QueueTooLong)
         } else {
@@ -349,7 +388,7 @@ impl Scheduler {
             Some(reason) if self.claims[id].blocked => self.refuse(id, reason, Actor::Scheduler),
             Some(reason) => self.withdraw(id, reason, Actor::Scheduler),
             None => {
-                self.take_admission_back(id, Reason::ProviderFull);
+                self.take_admission_back(id, why);
             }
         }
     }

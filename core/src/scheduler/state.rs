@@ -157,7 +157,9 @@ pub(super) struct Sandbox {
     pub start_deadline: Time,
     /// When it became ready.
     pub ready_at: Time,
-    /// When it became idle outside a turn; [`Time::MAX`] when it is not.
+    /// When it was last used: the end of the last turn that ran something in it.
+    pub last_use: Time,
+    /// Since when it idles outside a turn (its last use); [`Time::MAX`] when it is not.
     pub idle_since: Time,
     /// Whether it is in the set of reclaimable ones, and under which key.
     pub reclaim_key: Option<(u64, u64)>,

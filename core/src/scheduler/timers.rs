@@ -52,6 +52,8 @@ const KINDS: usize = Due::IdleEnd as usize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
     Patience(ClaimId),
+    /// The same for an execute that waits for a probe and has no claim.
+    ProbePatience(ConversationId),
     ClaimStart(ClaimId),
     Start(SandboxId),
     TurnTimeout(ConversationId),
@@ -69,7 +71,7 @@ pub(super) enum Timer {
 impl Timer {
     pub(super) const fn due(self) -> Due {
         match self {
-            Timer::Patience(_) => Due::Patience,
+            Timer::Patience(_) | Timer::ProbePatience(_) => Due::Patience,
             Timer::ClaimStart(_) => Due::ClaimStart,
             Timer::Start(_) => Due::Start,
             Timer::TurnTimeout(_) => Due::TurnTimeout,
@@ -92,7 +94,7 @@ impl Timer {
             Timer::Start(id) | Timer::KeepAlive(id) | Timer::Retry(id) | Timer::WarmAge(id) => {
                 id.sequence()
             }
-            Timer::TurnTimeout(id) => id.sequence(),
+            Timer::TurnTimeout(id) | Timer::ProbePatience(id) => id.sequence(),
             Timer::Operation(id) => id.sequence(),
             Timer::WarmSurplus(class) | Timer::StartGate(class) => u64::from(class.0),
             Timer::Reconcile | Timer::LimitRestore | Timer::DrainGrace => 0,

@@ -245,3 +245,41 @@ fn a_swap_in_a_full_pool_gives_up_its_own_sandbox_first() {
     pool.serve_all();
     assert_eq!(pool.state(conversation), Some(SandboxState::Busy));
 }
+
+#[test]
+fn a_turn_that_runs_nothing_is_no_use_of_the_sandbox() {
+    let mut pool = Pool::new(on_execute());
+    let conversation = pool.idle(0);
+    for _ in 0..2 {
+        pool.wait_served(600.0);
+        pool.begin(conversation);
+        pool.end(conversation);
+    }
+    assert_eq!(pool.state(conversation), None, "20 minutes after its last use, 15 allowed");
+}
+
+#[test]
+fn lost_files_are_told_at_the_first_use_of_a_new_sandbox_whatever_was_held_in_between() {
+    let mut pool = Pool::new(config());
+    let conversation = pool.busy(0);
+    pool.finish_as(conversation, ExecuteOutcome::SandboxGone);
+    pool.end(conversation);
+    pool.serve_all();
+    pool.begin(conversation);
+    pool.serve_all();
+    assert_eq!(pool.state(conversation), Some(SandboxState::Assigned), "bound ahead of need");
+    pool.end(conversation);
+    assert_eq!(pool.of(conversation, EventKind::SandboxReplaced).len(), 0, "it was never used");
+    pool.begin(conversation);
+    pool.serve_all();
+    pool.execute(conversation);
+    pool.serve_all();
+    assert_eq!(pool.of(conversation, EventKind::SandboxReplaced).len(), 1);
+}
+
+#[test]
+fn an_account_number_beyond_all_bounds_is_refused_and_takes_no_memory() {
+    let mut pool = Pool::new(on_execute());
+    pool.open(u32::MAX);
+    assert_eq!(pool.rejections[0].why, WhyRejected::UnknownAccount);
+}

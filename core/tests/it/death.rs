@@ -176,3 +176,14 @@ fn the_truth_about_an_execute_in_doubt_may_come_before_the_probes_verdict() {
     assert_eq!(pool.of(conversation, EventKind::ExecuteEnded).len(), 1);
     assert_eq!(pool.state(conversation), Some(SandboxState::Idle));
 }
+
+#[test]
+fn a_probe_that_was_to_be_repeated_does_not_repeat_the_delete() {
+    let mut pool = Pool::new(on_execute());
+    let conversation = pool.busy(0);
+    pool.finish_as(conversation, ExecuteOutcome::Unreachable);
+    pool.answer_last(Verb::Probe, Reply::Failed(Failure::Unavailable));
+    pool.close(conversation);
+    pool.wait(20.0);
+    assert_eq!(pool.asked(Verb::Destroy), 1);
+}

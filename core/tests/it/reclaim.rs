@@ -198,3 +198,32 @@ fn a_claim_with_no_patience_takes_only_what_is_there_at_once() {
     assert_eq!(pool.refusal(hurried), Some(Reason::Full));
     assert_eq!(pool.state(idle), Some(SandboxState::Idle), "nobody loses anything for nothing");
 }
+
+#[test]
+fn a_swap_is_looked_at_again_as_soon_as_an_idle_sandbox_may_be_taken() {
+    let mut config = on_execute();
+    config.classes.push(class("large", 4.0));
+    config.max.memory_mb = 5 * 1024;
+    let mut pool = Pool::new(config);
+    let small = pool.idle(0);
+    let large = pool.busy_class(1, ClassId(1));
+    pool.finish(large);
+    pool.end(large); // Idle, and protected for ten seconds.
+    pool.begin_class(small, ClassId(1));
+    pool.execute(small);
+    pool.wait_served(11.0);
+    assert_eq!(pool.state(small), Some(SandboxState::Busy), "refused: {:?}", pool.refusal(small));
+}
+
+#[test]
+fn under_pressure_only_as_many_idle_ones_end_early_as_are_wanted_free() {
+    let mut config = on_execute();
+    config.idle_policy = sandpool_core::IdlePolicy::Pressure;
+    let mut pool = Pool::new(config);
+    for account in 0..9 {
+        pool.idle(account);
+    }
+    let short = pool.scheduler.config().idle_pressure;
+    pool.wait(short.as_secs_f64() + 1.0);
+    assert_eq!(pool.asked(Verb::Destroy), 1, "one is free, two are wanted");
+}

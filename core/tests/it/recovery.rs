@@ -3,7 +3,7 @@
 use crate::harness::{Pool, inventory, on_execute};
 use sandpool_core::{
     ClassId, ConversationId, EventKind, Failure, FoundState, Input, InventoryItem, ProviderId,
-    Reason, Recovery, Reply, SandboxName, SandboxState, Verb,
+    Reason, Recovery, Reply, SandboxName, SandboxState, Time, Verb,
 };
 
 fn left(sequence: u64) -> InventoryItem {
@@ -113,7 +113,7 @@ fn one_that_never_gets_quiet_is_replaced() {
     pool.tell(Input::Recovered);
     pool.answer(Verb::FindAll, inventory(&[left(1)]));
     pool.begin(conversation);
-    pool.execute(conversation);
+    pool.execute_with(conversation, Some(sandpool_core::Span::from_secs(600)));
     for _ in 0..20 {
         if pool.asked(Verb::Destroy) > 0 {
             break;
@@ -190,4 +190,127 @@ fn patience_is_what_held_when_the_execute_was_asked_for() {
     pool.answer(Verb::FindAll, inventory(&[]));
     pool.serve_all();
     assert_eq!(pool.state(conversation), Some(SandboxState::Busy));
+}
+
+#[test]
+fn a_shutdown_before_the_store_is_read_ends_with_nothing_left() {
+    let mut pool = Pool::restoring(on_execute(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, false);
+    pool.tell(Input::Drain { leave_sandboxes: false });
+    pool.wait_served(60.0);
+    assert!(pool.scheduler.is_drained());
+    assert_eq!(pool.used_slots(), 0);
+}
+
+#[test]
+fn a_sandbox_is_restored_only_outside_a_turn() {
+    for executes in [false, true] {
+        let mut config = adopting();
+        config.start_policy = sandpool_core::StartPolicy::OnTurn;
+        let mut pool = Pool::restoring(config, 2);
+        let conversation = pool.open(0);
+        pool.begin(conversation);
+        restore(&mut pool, conversation, 1, false);
+        assert_eq!(pool.rejections.len(), 1, "its claim would stand beside the sandbox");
+        if executes {
+            pool.execute(conversation);
+        }
+        pool.tell(Input::Recovered);
+        pool.answer(Verb::FindAll, inventory(&[left(1)]));
+        pool.serve_all();
+        assert_eq!(pool.used_slots(), 1, "one conversation, one sandbox: the other one went");
+    }
+}
+
+#[test]
+fn one_sandbox_is_restored_to_one_conversation() {
+    let mut pool = Pool::restoring(adopting(), 2);
+    let (first, second) = (pool.open(0), pool.open(1));
+    restore(&mut pool, first, 1, false);
+    restore(&mut pool, second, 1, false);
+    assert_eq!(pool.rejections.len(), 1);
+    assert_eq!((pool.state(first), pool.state(second)), (Some(SandboxState::Idle), None));
+    assert_eq!(pool.used_slots(), 1);
+}
+
+#[test]
+fn a_turn_that_ends_while_the_store_is_read_leaves_one_idle_sandbox_in_the_books() {
+    let mut config = adopting();
+    config.max_sandboxes_per_account = 1;
+    config.max.slots = 3;
+    config.borrow_keep_free = 2;
+    let mut pool = Pool::restoring(config, 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, false);
+    pool.begin(conversation);
+    pool.end(conversation);
+    pool.now = Time::from_secs(2);
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[left(1)]));
+    pool.serve_all();
+    pool.close(conversation);
+    pool.serve_all();
+    // The account's next borrower looks at what its account has idle.
+    pool.busy(0);
+    pool.idle(1);
+    pool.wait_served(20.0);
+    let waits = pool.blocked(0);
+    assert!(pool.is_waiting(waits));
+}
+
+#[test]
+fn inventories_that_fail_at_first_do_not_multiply() {
+    let mut pool = Pool::restoring(on_execute(), 2);
+    pool.tell(Input::Recovered);
+    for round in 0..20 {
+        pool.wait(1.0 + f64::from(round));
+        while pool.asked(Verb::FindAll) > 0 {
+            pool.fail(Verb::FindAll, Failure::Unavailable);
+        }
+        pool.wait_until_asked(Verb::FindAll);
+    }
+    pool.answer_last(Verb::FindAll, inventory(&[]));
+    let before = pool.count(EventKind::Reconciled);
+    pool.wait_served(600.0);
+    let reconciles = pool.count(EventKind::Reconciled) - before;
+    assert!((9..=11).contains(&reconciles), "{reconciles} in ten minutes, one a minute is set");
+}
+
+#[test]
+fn a_command_that_outlived_the_server_may_run_on_while_nobody_waits() {
+    let mut pool = Pool::restoring(adopting(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, true);
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[left(1)]));
+    for _ in 0..600 {
+        while pool.asked(Verb::Probe) > 0 {
+            pool.answer(Verb::Probe, Reply::Alive { quiet: false });
+        }
+        pool.wait(1.0);
+    }
+    assert_eq!(pool.state(conversation), Some(SandboxState::Busy));
+}
+
+#[test]
+fn who_waits_for_a_command_of_an_earlier_instance_waits_no_longer_than_its_patience() {
+    let mut pool = Pool::restoring(adopting(), 2);
+    let conversation = pool.open(0);
+    restore(&mut pool, conversation, 1, true);
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[left(1)]));
+    pool.begin(conversation);
+    pool.execute_with(conversation, Some(sandpool_core::Span::from_secs(5)));
+    let busy = |pool: &mut Pool, seconds: f64| {
+        while pool.asked(Verb::Probe) > 0 {
+            pool.answer(Verb::Probe, Reply::Alive { quiet: false });
+        }
+        pool.wait(seconds);
+    };
+    busy(&mut pool, 4.0);
+    assert_eq!(pool.refusal(conversation), None);
+    busy(&mut pool, 1.0);
+    assert_eq!(pool.refusal(conversation), Some(Reason::Recovery));
+    assert_eq!(pool.state(conversation), Some(SandboxState::Busy), "its files are kept");
 }

@@ -139,3 +139,54 @@ fn claims_that_wait_are_kept_under_new_shares_and_a_new_order() {
     assert_eq!(served, 2);
     assert!(pool.is_waiting(waiting[0]), "its account holds most");
 }
+
+#[test]
+fn what_was_left_is_left_alone_afterwards() {
+    let mut pool = Pool::new(on_execute());
+    let conversation = pool.idle(0);
+    pool.tell(Input::Drain { leave_sandboxes: true });
+    assert!(pool.scheduler.is_drained());
+    pool.wait(2_000.0);
+    assert_eq!(pool.asked(Verb::Destroy), 0, "its idle time has ended, but it is another's now");
+    assert_eq!(pool.asked(Verb::KeepAlive), 0);
+    assert_eq!(pool.state(conversation), Some(SandboxState::Idle));
+}
+
+#[test]
+fn settings_out_of_their_range_are_refused_and_change_nothing() {
+    let mut pool = Pool::new(on_execute());
+    let before = pool.scheduler.config().clone();
+    let spoil: [fn(&mut sandpool_core::Config); 5] = [
+        |config| config.borrow_keep_free = i64::MAX / 2,
+        |config| config.keep_alive = Span::ZERO,
+        |config| config.reconcile = Span::ZERO,
+        |config| config.max_starting = -1,
+        |config| config.classes[0].warm_sandboxes = -1,
+    ];
+    for (number, spoil) in spoil.into_iter().enumerate() {
+        let mut config = on_execute();
+        spoil(&mut config);
+        pool.tell(Input::Reconfigure(Box::new(config)));
+        assert_eq!(pool.rejections.len(), number + 1);
+        assert_eq!(pool.rejections[number].why, sandpool_core::WhyRejected::BadConfig);
+    }
+    assert_eq!(pool.scheduler.config(), &before);
+    pool.busy(0);
+}
+
+#[test]
+fn what_is_learned_after_the_end_is_not_acted_upon() {
+    let mut pool = Pool::restoring(on_execute(), 2);
+    pool.tell(Input::Recovered);
+    pool.tell(Input::Drain { leave_sandboxes: false });
+    assert!(pool.scheduler.is_drained());
+    let orphan = sandpool_core::InventoryItem {
+        provider: sandpool_core::ProviderId(7),
+        name: None,
+        class: sandpool_core::ClassId(0),
+        state: sandpool_core::FoundState::Running,
+    };
+    pool.answer(Verb::FindAll, crate::harness::inventory(&[orphan]));
+    assert_eq!(pool.asked(Verb::Destroy), 0, "nobody would hear of its end or try it again");
+    assert_eq!(pool.used_slots(), 0);
+}

@@ -1,7 +1,9 @@
 //! Starts that fail, hang, are limited, and what that costs whom.
 
 use crate::harness::{Pool, class, on_execute};
-use sandpool_core::{ClassId, EventKind, Failure, Reason, SandboxState, Verb};
+use sandpool_core::{
+    ClassId, EventKind, Failure, Reason, Resources, SandboxState, Span, Verb, WaitReason,
+};
 
 #[test]
 fn at_most_max_starting_at_once_and_the_rest_follow() {
@@ -80,8 +82,9 @@ fn after_failures_in_a_row_the_breaker_opens_lets_a_trial_through_and_closes() {
     config.max_sandboxes_per_account = 10;
     config.max_start_attempts = 100;
     config.breaker_failures = 3;
-    config.start_timeout = sandpool_core::Span::from_secs(3_000);
-    config.limbo_hold = sandpool_core::Span::from_secs(3_000);
+    config.sandbox_wait = Span::from_secs(600);
+    config.start_timeout = Span::from_secs(3_000);
+    config.limbo_hold = Span::from_secs(3_000);
     let mut pool = Pool::new(config);
     pool.blocked(0);
     pool.blocked(0);
@@ -137,4 +140,88 @@ fn warm_starts_that_keep_failing_are_delayed_ever_longer() {
     }
     assert!((5..40).contains(&asked), "{asked} attempts in an hour");
     assert!(pool.count(EventKind::BreakerOpened) >= 1, "and an alarm");
+}
+
+#[test]
+fn failures_of_starts_that_began_before_the_breaker_opened_say_nothing_new() {
+    let mut config = on_execute();
+    config.max_starting = 20;
+    config.max.slots = 50;
+    config.max.memory_mb = Resources::UNLIMITED;
+    let mut pool = Pool::new(config);
+    for account in 0..20 {
+        pool.blocked(account);
+    }
+    for _ in 0..20 {
+        pool.fail(Verb::Create, Failure::Unavailable);
+    }
+    assert_eq!(pool.count(EventKind::BreakerOpened), 1);
+    let view = pool.scheduler.class_view(ClassId(0)).unwrap();
+    assert_eq!(view.not_before.since(pool.now), pool.scheduler.config().breaker_open);
+}
+
+#[test]
+fn a_broken_template_does_not_keep_other_classes_from_capacity() {
+    let mut config = on_execute();
+    config.classes.push(class("broken", 1.0));
+    config.breaker_open = Span::from_secs(60);
+    let mut pool = Pool::new(config);
+    let broken_claim = |pool: &mut Pool, account| {
+        let conversation = pool.open(account);
+        pool.begin_class(conversation, ClassId(1));
+        pool.execute(conversation);
+        conversation
+    };
+    // Ten claims take all ten slots; then the first starts fail, and the breaker opens.
+    let waits: Vec<_> = (0..10).map(|account| broken_claim(&mut pool, 100 + account)).collect();
+    while pool.asked(Verb::Create) > 0 {
+        pool.fail(Verb::Create, Failure::Unavailable);
+    }
+    assert!(pool.scheduler.class_view(ClassId(1)).unwrap().is_breaker_open);
+    let late = broken_claim(&mut pool, 200);
+    let good = pool.blocked(0);
+    pool.serve_all();
+    assert_eq!(pool.state(good), Some(SandboxState::Busy));
+    let claim = pool.scheduler.conversation(late).unwrap().claim.unwrap().0;
+    assert_eq!(pool.scheduler.explain(claim).unwrap().reason, WaitReason::StartPaused);
+    // Their patience ends before the breaker lets a trial through: none is told that it is full.
+    pool.wait_served(30.0);
+    for conversation in waits.into_iter().chain([late]) {
+        assert_eq!(pool.refusal(conversation), Some(Reason::CouldNotStart));
+    }
+}
+
+#[test]
+fn one_claim_is_admitted_for_the_trial_and_all_when_it_has_worked() {
+    let mut config = on_execute();
+    config.sandbox_wait = Span::from_secs(300);
+    let mut pool = Pool::new(config);
+    let waits: Vec<_> = (0..6).map(|account| pool.blocked(account)).collect();
+    while pool.asked(Verb::Create) > 0 {
+        pool.fail(Verb::Create, Failure::Unavailable);
+    }
+    assert!(pool.scheduler.class_view(ClassId(0)).unwrap().is_breaker_open);
+    pool.wait(29.0);
+    assert_eq!(pool.asked(Verb::Create), 0);
+    pool.wait(2.0);
+    assert_eq!(pool.asked(Verb::Create), 1, "one trial");
+    let capacity = pool.scheduler.capacity();
+    assert_eq!(capacity.used.slots, 1, "and nobody else holds capacity: {capacity:?}");
+    pool.serve_all();
+    let served = waits.iter().filter(|&&it| pool.state(it) == Some(SandboxState::Busy)).count();
+    assert_eq!(served, 6);
+}
+
+#[test]
+fn a_provider_that_asks_for_an_endless_pause_is_asked_again() {
+    let mut pool = Pool::new(on_execute());
+    let conversation = pool.busy(0);
+    pool.close(conversation);
+    pool.fail(Verb::Destroy, Failure::RateLimited { retry_after: Span::MAX });
+    pool.wait_served(2.0 * 3_600.0);
+    assert_eq!(pool.used_slots(), 0, "no slot is lost to it");
+    pool.blocked(0);
+    pool.fail(Verb::Create, Failure::RateLimited { retry_after: Span::MAX });
+    pool.wait_served(2.0 * 3_600.0);
+    pool.busy(1);
 }

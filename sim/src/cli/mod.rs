@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod daytona;
 mod events;
 mod explain;
 mod failure;
@@ -59,6 +60,7 @@ enum Command {
     Events(events::Arguments),
     Policy(policy::Arguments),
     Schema(schema::Arguments),
+    Daytona(daytona::Arguments),
     /// Check the simulation against closed forms of queueing theory.
     Verify(verify::VerifyArgs),
     /// Measure how fast the simulation and the scheduler's decisions are.
@@ -76,6 +78,7 @@ impl Command {
             Command::Explain(arguments) => explain::execute(arguments, &mut out),
             Command::Events(arguments) => events::execute(arguments, &mut out),
             Command::Policy(arguments) => policy::execute(arguments, &mut out),
+            Command::Daytona(arguments) => daytona::execute(arguments, &mut out),
             Command::Schema(_) => schema::execute(&mut out),
             Command::Verify(arguments) => return verify::run(arguments),
             Command::Bench(arguments) => return bench::run(arguments),

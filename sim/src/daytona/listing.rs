@@ -72,12 +72,17 @@ impl Index {
         Listing { complete, items }
     }
 
+    /// How far behind the truth list call number `list` is about one sandbox.
+    pub(super) fn age(&self, number: u64, list: u64, luck: &Luck) -> Span {
+        let late = luck.unit(Purpose::ListLag, number, list) * self.lag.as_secs_f64();
+        Span::from_secs_f64(late)
+    }
+
     fn shown(&self, record: &Record, now: Time, list: u64, luck: &Luck) -> Option<Sandbox> {
         if self.lag == Span::ZERO {
             return (record.state != State::Gone).then(|| record.view(record.state));
         }
-        let late = luck.unit(Purpose::ListLag, record.number(), list) * self.lag.as_secs_f64();
-        let behind = Span::from_secs_f64(late).as_nanos();
+        let behind = self.age(record.number(), list, luck).as_nanos();
         // Before the run began there was nothing to be late about.
         let then = Time::from_nanos(now.as_nanos().checked_sub(behind)?);
         let state = record.state_at(then)?;

@@ -4,6 +4,7 @@
 //! names, lists, faults. [`Machine`] puts the scheduler's operations to it and gives its answers
 //! back when they are due, as an adapter over a network would.
 
+mod account;
 mod cloud;
 mod deaths;
 mod faults;
@@ -20,7 +21,15 @@ mod tenants;
 #[cfg(test)]
 mod tests;
 
-pub use cloud::{Answered, Change, Cloud, CreateRequest, Key, Preparation, Refusal, Tally};
+pub use account::{
+    Account, AccountSettings, ApiLimit, ApiLimits, Call, Caller, ControlError,
+    Interval as ApiInterval, Outcome as ApiOutcome, Reply as ApiReply, SnapshotSize, Ticket,
+    ToolboxAccess, ToolboxFault, Uuid,
+};
+pub use cloud::{
+    Answered, ApiCreate, Arrival, Change, Cloud, CreateRequest, Deny, Desired, Failure, Key,
+    Lifetimes, Preparation, Recipe, Refusal, RunnerState, Seen, Tally, Work, WorkLatencies,
+};
 pub use listing::Listing;
 pub use machine::{Machine, Usability};
 pub use profile::{Latencies, OtherTenants, Outage, Profile, RateLimits, VerbFaults};

@@ -1,7 +1,7 @@
 //! Windows in which every call fails.
 
 use super::profile::Outage;
-use sandpool_core::Time;
+use sandpool_core::{Span, Time};
 
 /// The outages of a run.
 #[derive(Clone, Debug)]
@@ -37,6 +37,16 @@ impl Outages {
         Self { windows }
     }
 
+    /// An outage begins now.
+    pub(super) fn begin(&mut self, now: Time, lasts: Span, silent: bool) {
+        self.windows.push(Window { from: now, until: now.plus(lasts), silent });
+    }
+
+    /// There is no outage any more, and none to come.
+    pub(super) fn end_all(&mut self) {
+        self.windows.clear();
+    }
+
     /// How calls fail at an instant; `None` when they do not. Where outages overlap, silence wins.
     #[inline]
     pub(super) fn at(&self, now: Time) -> Option<Manner> {
@@ -64,7 +74,6 @@ impl Outages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sandpool_core::Span;
 
     #[test]
     fn overlapping_outages_end_together_and_silence_wins() {

@@ -1,6 +1,6 @@
 //! What counts in the provider's quota, state by state.
 
-use super::record::State;
+use super::record::{Holds, State};
 use sandpool_core::{Dimension, Resources};
 
 /// The quota and what of it this organisation's sandboxes use.
@@ -21,12 +21,12 @@ impl Quota {
     /// one; a delete that hangs leaves the state from before in force.
     #[inline]
     pub(super) fn counted(&self, state: State, whole: Resources) -> Resources {
-        match state {
-            state if state.counts_whole() => whole,
-            State::Stopped if self.stopped_holds_disk => {
+        match state.holds() {
+            Holds::Whole => whole,
+            Holds::Disk if self.stopped_holds_disk => {
                 Resources { disk_mb: whole.disk_mb, ..Resources::ZERO }
             }
-            _ => Resources::ZERO,
+            Holds::Disk | Holds::Nothing => Resources::ZERO,
         }
     }
 
@@ -48,13 +48,20 @@ impl Quota {
     #[inline]
     pub(super) fn change(&mut self, from: State, to: State, whole: Resources) {
         // A life has few states in which something changes, and every state passes through here.
-        if from.counts_whole() == to.counts_whole()
-            && from != State::Stopped
-            && to != State::Stopped
-        {
+        if from.holds() == to.holds() {
             return;
         }
         self.used = self.used.minus(self.counted(from, whole)).plus(self.counted(to, whole));
+    }
+
+    /// The limit itself.
+    pub(super) fn limit(&self) -> Resources {
+        self.limit
+    }
+
+    /// What a sandbox counted for is another amount from now on.
+    pub(super) fn exchange(&mut self, before: Resources, after: Resources) {
+        self.used = self.used.minus(before).plus(after);
     }
 
     /// What this organisation's sandboxes use now.

@@ -30,6 +30,7 @@ impl RateLimiters {
 #[derive(Clone, Debug)]
 pub(super) struct RateLimiter {
     limit: u32,
+    window: Span,
     opened: Time,
     count: u32,
     blocked_until: Time,
@@ -37,7 +38,24 @@ pub(super) struct RateLimiter {
 
 impl RateLimiter {
     fn new(limit: u32) -> Self {
-        Self { limit, opened: Time::ZERO, count: 0, blocked_until: Time::ZERO }
+        Self::with_window(limit, WINDOW)
+    }
+
+    /// A limiter of `limit` requests in each `window`.
+    pub(super) fn with_window(limit: u32, window: Span) -> Self {
+        Self { limit, window, opened: Time::ZERO, count: 0, blocked_until: Time::ZERO }
+    }
+
+    /// How many requests are left in the window, and the time until it ends, in whole seconds.
+    pub(super) fn left(&self, now: Time) -> (u32, Span) {
+        let ends = self.opened.plus(self.window);
+        let open = if ends > now { ends.since(now) } else { Span::ZERO };
+        (self.limit.saturating_sub(self.count), whole_seconds(open))
+    }
+
+    /// While it blocks: the time until it does not any more, in whole seconds.
+    pub(super) fn blocked(&self, now: Time) -> Option<Span> {
+        (now < self.blocked_until).then(|| whole_seconds(self.blocked_until.since(now)))
     }
 
     /// Counts a request.
@@ -52,14 +70,14 @@ impl RateLimiter {
         if now < self.blocked_until {
             return Err(whole_seconds(self.blocked_until.since(now)));
         }
-        if self.count == 0 || now >= self.opened.plus(WINDOW) {
+        if self.count == 0 || now >= self.opened.plus(self.window) {
             self.opened = now;
             self.count = 0;
         }
         if self.count == self.limit {
             self.count = 0;
-            self.blocked_until = now.plus(WINDOW);
-            return Err(WINDOW);
+            self.blocked_until = now.plus(self.window);
+            return Err(whole_seconds(self.window));
         }
         self.count += 1;
         Ok(())

@@ -1,5 +1,6 @@
 //! One sandbox as the provider keeps it: its states, what it is billed, what remains of it.
 
+use super::cloud::Errands;
 use sandpool_core::{
     ClassId, ConversationId, FoundState, ProviderId, SandboxName, Span, Time, Verb,
 };
@@ -23,12 +24,44 @@ pub enum State {
     Destroying = 5,
     /// Not there any more. Only a late list still shows it, as it was before.
     Gone = 6,
+    /// On its way from stopped to started. Counts, is not billed.
+    Starting = 7,
+    /// On its way from started to stopped. Counts; only disk is billed.
+    Stopping = 8,
+    /// Stopped, and its disk is being copied away. Only disk counts.
+    Archiving = 9,
+    /// Its disk lies elsewhere. Counts nothing.
+    Archived = 10,
+    /// On its way from archived to started. Counts, is not billed.
+    Restoring = 11,
+    /// Running, and being given more cpu or memory. Counts with its new size.
+    ResizingRunning = 12,
+    /// Stopped, and being given another size. Its new disk counts.
+    ResizingStopped = 13,
+    /// Waits for its image to be built. Counts already.
+    PendingBuild = 14,
+    /// Its image is being built. Counts.
+    Building = 15,
+    /// Its image could not be built. Counts nothing, but holds its name.
+    BuildFailed = 16,
+}
+
+/// What of a sandbox's size counts in the quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// All of it.
+    Whole,
+    /// Its disk, where stopped sandboxes hold disk.
+    Disk,
+    /// Nothing.
+    Nothing,
 }
 
 impl State {
-    const COUNT: usize = 7;
+    /// States whose beginnings every record remembers: those that the simulator's lists show late.
+    const TRACED: usize = 7;
 
-    const ALL: [State; State::COUNT] = [
+    const ALL: [State; State::TRACED] = [
         State::Creating,
         State::Started,
         State::Stopped,
@@ -42,17 +75,48 @@ impl State {
     #[must_use]
     #[inline]
     pub const fn counts_whole(self) -> bool {
-        matches!(self, State::Creating | State::Started | State::StuckDestroying)
+        matches!(self.holds(), Holds::Whole)
+    }
+
+    /// What of a sandbox's size counts in this state (Daytona v0.190.0,
+    /// sandbox-states-consuming-compute.constant.ts and its neighbour for disk).
+    #[inline]
+    pub(super) const fn holds(self) -> Holds {
+        match self {
+            State::Creating
+            | State::Started
+            | State::StuckDestroying
+            | State::Starting
+            | State::Stopping
+            | State::Restoring
+            | State::ResizingRunning
+            | State::PendingBuild
+            | State::Building => Holds::Whole,
+            State::Stopped | State::Archiving | State::ResizingStopped => Holds::Disk,
+            State::Errored
+            | State::Destroying
+            | State::Gone
+            | State::Archived
+            | State::BuildFailed => Holds::Nothing,
+        }
     }
 
     /// What an answer calls the state; `None` for one that is gone, which answers never show.
     #[must_use]
     pub const fn shown(self) -> Option<FoundState> {
         match self {
-            State::Creating => Some(FoundState::Starting),
-            State::Started => Some(FoundState::Running),
-            State::Stopped => Some(FoundState::Stopped),
-            State::Errored => Some(FoundState::Errored),
+            State::Creating
+            | State::Starting
+            | State::Restoring
+            | State::PendingBuild
+            | State::Building => Some(FoundState::Starting),
+            State::Started | State::ResizingRunning => Some(FoundState::Running),
+            State::Stopped
+            | State::Stopping
+            | State::Archiving
+            | State::Archived
+            | State::ResizingStopped => Some(FoundState::Stopped),
+            State::Errored | State::BuildFailed => Some(FoundState::Errored),
             State::StuckDestroying | State::Destroying => Some(FoundState::Destroying),
             State::Gone => None,
         }
@@ -140,7 +204,7 @@ pub(super) struct Record {
     /// Without activity this long it is stopped; [`Span::MAX`] is never.
     pub(super) auto_stop: Span,
     /// When each state was entered last; [`Time::MAX`] is never.
-    entered: [Time; State::COUNT],
+    entered: [Time; State::TRACED],
     pub(super) last_activity: Time,
     /// Commands running in it.
     pub(super) running: u32,
@@ -154,6 +218,8 @@ pub(super) struct Record {
     pub(super) ending: Ending,
     /// Calls so far, by verb: part of the key of each call's luck.
     calls: [u16; Verb::ALL.len()],
+    /// What only a sandbox that was made over the provider's own API has.
+    pub(super) errands: Option<Box<Errands>>,
 }
 
 impl Record {
@@ -164,7 +230,7 @@ impl Record {
         labels: Labels,
         now: Time,
     ) -> Self {
-        let mut entered = [Time::MAX; State::COUNT];
+        let mut entered = [Time::MAX; State::TRACED];
         entered[State::Creating as usize] = now;
         Self {
             id,
@@ -184,6 +250,7 @@ impl Record {
             billed_until: None,
             ending: Ending::Deleted,
             calls: [0; Verb::ALL.len()],
+            errands: None,
         }
     }
 
@@ -205,7 +272,9 @@ impl Record {
             self.last_activity = now;
         }
         self.state = state;
-        self.entered[state as usize] = now;
+        if let Some(entered) = self.entered.get_mut(state as usize) {
+            *entered = now;
+        }
     }
 
     /// Counts a call and returns how many of the verb came before it.
@@ -218,6 +287,9 @@ impl Record {
     }
 
     /// The state that it was in at an instant; `None` before it was created.
+    ///
+    /// Sandboxes made over the API have states that are not traced; they are listed from the
+    /// account's own history.
     pub(super) fn state_at(&self, at: Time) -> Option<State> {
         State::ALL
             .into_iter()

@@ -29,6 +29,12 @@ impl Tenants {
         }
     }
 
+    /// They hold this many sandboxes from now on, whatever the profile says.
+    pub(super) fn hold(&mut self, sandboxes: u32) {
+        self.sandboxes_drawn = Some(Distribution::Constant(f64::from(sandboxes)));
+        self.sandboxes = i64::from(sandboxes);
+    }
+
     /// What they use at `now`, each sandbox being of the size `each`. Time may not go back.
     pub(super) fn used(&mut self, now: Time, each: Resources, luck: &Luck) -> Resources {
         let Some(sandboxes) = &self.sandboxes_drawn else { return Resources::ZERO };

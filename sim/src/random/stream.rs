@@ -87,6 +87,10 @@ pub enum Purpose {
     TenantStep = 34,
     /// How old what a list shows is.
     ListLag = 35,
+    /// How long the provider works at a stop, a start, an archive and the like.
+    Work = 36,
+    /// Ids and secrets that the provider's API shows.
+    Identity = 37,
 }
 
 /// The increment of SplitMix64: 2^64 divided by the golden ratio, made odd.

@@ -34,7 +34,9 @@ impl Naive {
             Reason::CouldNotStart => {
                 let claim = claim.ok_or("could not start, but there is no claim")?;
                 ensure!(
-                    claim.failures > 0 || claim.standing == Standing::Admitted,
+                    claim.failures > 0
+                        || claim.standing == Standing::Admitted
+                        || self.is_broken(claim.class),
                     "could not start, but was never admitted and nothing failed"
                 );
             }
@@ -59,6 +61,11 @@ impl Naive {
                 matches!(self.phase, Phase::Draining | Phase::Drained),
                 "refused as shutting down while {:?}",
                 self.phase
+            ),
+            Reason::Recovery => ensure!(
+                claim.is_none() && now >= asked_at.plus(patience),
+                "an execute is refused for the recovery after {} of a patience of {patience}",
+                now.since(asked_at)
             ),
             Reason::Cancelled => ensure!(cancelled, "cancelled, but nobody asked for it"),
             other => return Err(format!("an execute is refused for {other:?}")),

@@ -277,6 +277,8 @@ impl Naive {
             it.turn
         );
         let account = it.account;
+        // One that first waited for a probe has waited since it was asked for.
+        let asked_at = it.execute.as_ref().map_or(self.now, |execute| execute.asked_at);
         self.had_blocked |= event.reason == Reason::Blocked;
         self.claims.push(Claim {
             id,
@@ -285,7 +287,7 @@ impl Naive {
             class: event.class,
             made_at: self.now,
             standing: Standing::Waiting,
-            blocked_at: (event.reason == Reason::Blocked).then_some(self.now),
+            blocked_at: (event.reason == Reason::Blocked).then_some(asked_at),
             blocked_order: self.orders,
             admitted_at: self.now,
             start_by: self.now,
@@ -343,7 +345,17 @@ impl Naive {
         let Some(id) = event.sandbox else { return Ok(()) };
         let now = self.now;
         match event.kind {
-            EventKind::SandboxStarting => self.check_start(event, id)?,
+            EventKind::SandboxStarting => {
+                self.check_start(event, id)?;
+                let is_trial = self.broken.iter().any(|(class, _)| *class == event.class);
+                let sandbox = self.sandbox_mut(id).ok_or("starting sandbox is gone")?;
+                sandbox.is_trial = is_trial;
+            }
+            // A trial whose outcome is not known is over, whatever it turns into.
+            EventKind::SandboxLimbo => {
+                let sandbox = self.sandbox_mut(id).ok_or("the sandbox in limbo is gone")?;
+                sandbox.is_trial = false;
+            }
             EventKind::SandboxAdopted => {
                 self.check_adoption(event)?;
                 self.lease(event, id)?;
@@ -431,6 +443,13 @@ impl Naive {
         let class = event.class;
         ensure!(matches!(self.phase, Phase::Serving), "sandbox {id} starts while {:?}", self.phase);
         let amount = self.resources(class);
+        let broken = self.broken.iter().find(|(broken, _)| *broken == class);
+        let is_tried = |it: &&Sandbox| it.class == class && it.is_trial && it.state.is_starting();
+        ensure!(
+            broken.is_none_or(|&(_, until)| self.now >= until
+                && self.sandboxes.iter().filter(is_tried).count() == 0),
+            "sandbox {id} starts although the breaker of class {class} lets none through"
+        );
         let room = self.limit.minus(self.used().minus(amount));
         ensure!(
             amount.fits_into(&room),
@@ -558,6 +577,21 @@ impl Naive {
         match event.kind {
             EventKind::LimitLowered | EventKind::LimitRestored | EventKind::Reconfigured => {
                 self.limit = self.limit_after;
+            }
+            EventKind::BreakerOpened => {
+                self.broken.retain(|(class, _)| *class != event.class);
+                self.broken.push((event.class, self.now.plus(event.span)));
+            }
+            EventKind::BreakerClosed => {
+                ensure!(
+                    self.broken.iter().any(|(class, _)| *class == event.class),
+                    "the breaker of class {} closes and was not open",
+                    event.class
+                );
+                self.broken.retain(|(class, _)| *class != event.class);
+                for sandbox in self.sandboxes.iter_mut().filter(|it| it.class == event.class) {
+                    sandbox.is_trial = false;
+                }
             }
             EventKind::RecoveryEnded => {
                 ensure!(self.told_recovered, "recovery ended before the store was read");

@@ -122,6 +122,8 @@ pub(crate) struct Sandbox {
     pub(crate) discovered: bool,
     /// Not wanted any more: it serves nobody, whatever becomes of its start.
     pub(crate) doomed: bool,
+    /// Its start is the trial of an open breaker.
+    pub(crate) is_trial: bool,
     pub(crate) destroying_at: Option<Time>,
 }
 
@@ -142,6 +144,7 @@ impl Sandbox {
             creates: 0,
             discovered: false,
             doomed: false,
+            is_trial: false,
             destroying_at: None,
         }
     }
@@ -179,6 +182,8 @@ pub(crate) struct Naive {
     pub(crate) paused_until: Time,
     /// Creates may be held back until this instant: the pause, or the back-off if that is longer.
     pub(crate) may_pause_until: Time,
+    /// Classes whose breaker is open, and until when nothing of them is tried.
+    pub(crate) broken: Vec<(ClassId, Time)>,
     pub(crate) next_sequence: u64,
     pub(crate) orders: u64,
     /// What the step under way has answered: (conversation, execute).
@@ -215,6 +220,7 @@ impl Naive {
             sandboxes: Vec::new(),
             paused_until: Time::ZERO,
             may_pause_until: Time::ZERO,
+            broken: Vec::new(),
             next_sequence: 1,
             orders: 0,
             answered: Vec::new(),

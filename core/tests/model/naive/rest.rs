@@ -210,6 +210,16 @@ impl Naive {
                 .sandbox_of(it.id)
                 .is_some_and(|own| own.state == SandboxState::Busy && own.discovered)
             {
+                ensure!(
+                    self.claim_of(it.id).is_some()
+                        || self.phase == Phase::Drained
+                        || is_for_ever(execute.patience)
+                        || self.now <= execute.asked_at.plus(execute.patience),
+                    "execute {} still waits for a probe {} after it was asked, patience {}",
+                    execute.id,
+                    self.now.since(execute.asked_at),
+                    execute.patience
+                );
                 continue;
             }
             let claim = self

@@ -115,12 +115,22 @@ impl Naive {
         let class = self.resources(claim.class);
         let mut free = self.free();
         if self.supply(claim.class) <= self.admitted(claim.class) {
-            if !class.fits_into(&free) {
+            if !class.fits_into(&free) || self.is_broken(claim.class) {
                 return false;
             }
             free = free.minus(class);
         }
         !self.would_borrow(claim) || self.reserve().fits_into(&free)
+    }
+
+    /// Whether the class's breaker is open and capacity of it could not be used: its pause lasts, a
+    /// trial is under way, or the claim for which the next one will be has its capacity.
+    pub(crate) fn is_broken(&self, class: ClassId) -> bool {
+        let Some(&(_, until)) = self.broken.iter().find(|(broken, _)| *broken == class) else {
+            return false;
+        };
+        let is_tried = |it: &Sandbox| it.class == class && it.is_trial && it.state.is_starting();
+        self.now < until || self.sandboxes.iter().any(is_tried) || self.unstarted_of(class) > 0
     }
 
     /// Whether somebody holds more than the normal share.

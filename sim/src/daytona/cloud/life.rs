@@ -58,20 +58,26 @@ impl Cloud {
     #[inline]
     pub(super) fn plan_start(&mut self, id: ProviderId, now: Time, fails: bool) {
         let number = self.living_mut(id).number();
-        let luck = self.luck;
-        let (fails, takes) = if luck.happens(self.stuck_creating, Purpose::Stuck, number, 0) {
-            // What hung for long is started after all or given up, and either is as common.
-            let fails = fails || luck.happens(0.5, Purpose::StuckOutcome, number, 0);
-            (fails, luck.span(&self.takes.stuck, Purpose::StuckFor, number, 0))
-        } else {
-            let alone = luck.span(&self.takes.create, Purpose::CreateLatency, number, 0);
-            (fails, slowed(alone, self.takes.create_slowdown, self.starting - 1))
-        };
+        let (fails, takes) = self.draw_start(number, fails, self.starting - 1);
         self.living_mut(id).start_fails = fails;
         if takes == Span::ZERO {
             self.end_start(id, now);
         } else {
             self.arm(id, now, now.plus(takes));
+        }
+    }
+
+    /// Whether the start of create call `number` fails, and how long it takes beside `others`.
+    #[inline]
+    pub(super) fn draw_start(&self, number: u64, fails: bool, others: u32) -> (bool, Span) {
+        let luck = self.luck;
+        if luck.happens(self.stuck_creating, Purpose::Stuck, number, 0) {
+            // What hung for long is started after all or given up, and either is as common.
+            let fails = fails || luck.happens(0.5, Purpose::StuckOutcome, number, 0);
+            (fails, luck.span(&self.takes.stuck, Purpose::StuckFor, number, 0))
+        } else {
+            let alone = luck.span(&self.takes.create, Purpose::CreateLatency, number, 0);
+            (fails, slowed(alone, self.takes.create_slowdown, others))
         }
     }
 
@@ -155,6 +161,10 @@ impl Cloud {
     /// What was planned for the sandbox is due.
     pub(super) fn due(&mut self, id: ProviderId, now: Time) {
         let record = self.living_mut(id);
+        if record.errands.is_some() {
+            self.errand_due(id, now);
+            return;
+        }
         match record.state {
             State::Creating => self.end_start(id, now),
             State::Started if record.dies_at <= now => self.die(id, now),
@@ -174,7 +184,8 @@ impl Cloud {
                 self.begin_destroying(id, now, ending, false);
             }
             State::Destroying => self.end(id, now),
-            State::Stopped | State::Errored | State::Gone => {}
+            // Everything else happens only to sandboxes that were made over the API.
+            _ => {}
         }
     }
 
@@ -196,20 +207,20 @@ impl Cloud {
 
     /// Plans the next look at a started sandbox: its death, or the earliest auto-stop. Activity in
     /// between is noticed then, so that it costs nothing when it happens.
-    fn watch(&mut self, id: ProviderId, now: Time) {
+    pub(super) fn watch(&mut self, id: ProviderId, now: Time) {
         let record = self.living_mut(id);
         let at = record.last_activity.plus(record.auto_stop).min(record.dies_at);
         self.arm(id, now, at);
     }
 
-    fn die(&mut self, id: ProviderId, now: Time) {
+    pub(super) fn die(&mut self, id: ProviderId, now: Time) {
         self.living_mut(id).ending = Ending::Died;
         self.end(id, now);
     }
 
     /// Makes the sandbox due at `at`, which may be now, or [`Time::MAX`] for never.
     #[inline]
-    fn arm(&mut self, id: ProviderId, now: Time, at: Time) {
+    pub(super) fn arm(&mut self, id: ProviderId, now: Time, at: Time) {
         if at <= now {
             self.due(id, now);
         } else if at < Time::MAX {
@@ -220,19 +231,22 @@ impl Cloud {
     }
 
     #[inline]
-    fn enter(&mut self, id: ProviderId, now: Time, state: State) {
+    pub(super) fn enter(&mut self, id: ProviderId, now: Time, state: State) {
         let record = self.records[index_of(id)].as_mut().expect("only the living change state");
         debug_assert_eq!(record.id, id);
         if record.state == State::Creating {
             self.starting -= 1;
         }
-        let size = self.sizes[usize::from(record.class.0)];
+        let size = match &record.errands {
+            None => self.sizes[usize::from(record.class.0)],
+            Some(errands) => errands.size,
+        };
         self.quota.change(record.state, state, size);
         record.enter(state, now);
     }
 
     #[inline]
-    fn free_name(&mut self, id: ProviderId) {
+    pub(super) fn free_name(&mut self, id: ProviderId) {
         let record = self.living_mut(id);
         if !record.holds_name {
             return;
@@ -245,7 +259,7 @@ impl Cloud {
     }
 
     #[inline]
-    fn tell(&mut self, provider: ProviderId, at: Time, state: State) {
+    pub(super) fn tell(&mut self, provider: ProviderId, at: Time, state: State) {
         self.changes.push_back(Change { at, provider, state });
     }
 

@@ -5,10 +5,17 @@
 //! [`Cloud::step`] and is told as a [`Change`]. Whoever speaks for the provider adds what lies
 //! between: the simulator its operations and delays, an HTTP server its requests and texts.
 
+mod api;
+mod errands;
 mod life;
 mod requests;
+mod workshop;
 
+pub use api::{ApiCreate, Arrival, Deny, Failure, Lifetimes, Recipe, Seen};
+pub(super) use errands::Errands;
+pub use errands::{Desired, Work};
 pub use requests::{Answered, CreateRequest, Key, Preparation, Refusal};
+pub use workshop::{RunnerState, WorkLatencies};
 
 use super::deaths::Deaths;
 use super::faults::Faults;
@@ -24,6 +31,7 @@ use super::tenants::Tenants;
 use crate::agenda::Agenda;
 use sandpool_core::{Class, ProviderId, Resources, SandboxName, Span, Time};
 use std::collections::VecDeque;
+use workshop::Workshop;
 
 /// The simulated provider.
 #[derive(Clone, Debug)]
@@ -52,6 +60,8 @@ pub struct Cloud {
     calls_in_vain: u64,
     changes: VecDeque<Change>,
     finished: Vec<Finished>,
+    /// The machine that works for sandboxes made over the API.
+    workshop: Box<Workshop>,
 }
 
 /// How long things take.
@@ -139,6 +149,7 @@ impl Cloud {
             calls_in_vain: 0,
             changes: VecDeque::new(),
             finished: Vec::new(),
+            workshop: Box::default(),
             luck,
         }
     }

@@ -131,6 +131,8 @@ impl Cloud {
                         );
                     cloud.begin_destroying(id, now, Ending::Deleted, stuck);
                 }
+                // Only sandboxes made over the API are ever in any other state.
+                _ => return Err(Refusal::Conflict),
             }
             Ok(id)
         })

@@ -1,0 +1,50 @@
+//! `/snapshots`: list, get, create, delete, activate.
+
+use crate::daytona::Call;
+use crate::daytona_api::answer::answer;
+use crate::daytona_api::asked::{Asked, Body};
+use crate::daytona_api::real_time::Live;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use std::sync::Arc;
+
+pub(super) async fn list(State(live): State<Arc<Live>>, asked: Asked) -> Response {
+    let call = Call::Snapshots { query: asked.query.clone() };
+    answer(&live, asked, call).await
+}
+
+pub(super) async fn get(
+    State(live): State<Arc<Live>>,
+    Path(key): Path<String>,
+    asked: Asked,
+) -> Response {
+    let call = Call::Snapshot { key };
+    answer(&live, asked, call).await
+}
+
+pub(super) async fn create(
+    State(live): State<Arc<Live>>,
+    asked: Asked,
+    Body(body): Body,
+) -> Response {
+    let call = Call::CreateSnapshot { body };
+    answer(&live, asked, call).await
+}
+
+pub(super) async fn delete(
+    State(live): State<Arc<Live>>,
+    Path(key): Path<String>,
+    asked: Asked,
+) -> Response {
+    let call = Call::DeleteSnapshot { key };
+    answer(&live, asked, call).await
+}
+
+pub(super) async fn activate(
+    State(live): State<Arc<Live>>,
+    Path(key): Path<String>,
+    asked: Asked,
+) -> Response {
+    let call = Call::ActivateSnapshot { key };
+    answer(&live, asked, call).await
+}

@@ -1,0 +1,18 @@
+//! `POST /sandbox/{key}/stop`: answers at once. `force` changes nothing that can be seen here.
+
+use crate::daytona::Call;
+use crate::daytona_api::answer::answer;
+use crate::daytona_api::asked::Asked;
+use crate::daytona_api::real_time::Live;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use std::sync::Arc;
+
+pub(super) async fn stop(
+    State(live): State<Arc<Live>>,
+    Path(key): Path<String>,
+    asked: Asked,
+) -> Response {
+    let call = Call::Stop { key };
+    answer(&live, asked, call).await
+}
