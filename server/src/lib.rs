@@ -17,7 +17,7 @@ pub use config::{
     DaytonaSettings, HistorySettings, HttpSettings, Settings, SettingsError, StoreSettings,
 };
 pub use context::{
-    BytesOverFour, ContextRules, Selected, Selection, TokenEstimate, select_context,
+    BytesOverFour, ContextRules, Selected, Selection, TokenEstimate, load_context, select_context,
 };
 pub use keys::{ApiKey, AuthError, KeyHash, authenticate, redact_keys};
 pub use provider::{

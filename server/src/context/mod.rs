@@ -11,11 +11,13 @@
 //! one message, at the place of the last of them. A result whose call is not among the messages is
 //! left out, because models refuse it.
 
+mod load;
 mod rules;
 mod select;
 mod shorten;
 mod tokens;
 
+pub use load::load_context;
 pub use rules::ContextRules;
 pub use select::{Selected, Selection, select_context};
 pub use tokens::{BytesOverFour, TokenEstimate};

@@ -123,6 +123,12 @@ pub enum Write {
     AppendEvent(EventRecord),
     /// Adds a line to the journal of inputs.
     AppendJournal(JournalLine),
+    /// Removes journal lines that are no longer needed, from the first through this sequence.
+    /// Sequences are not used again. In steps of some thousands nobody waits long behind it.
+    TrimJournal {
+        /// The last line to go.
+        through: u64,
+    },
     /// Keeps a sandbox reference in place of the one of that name. A deleted one is removed instead.
     PutSandbox(SandboxRef),
     /// The sandbox is confirmed gone; nothing changes if it is not kept.

@@ -67,6 +67,15 @@ pub trait Store: Send + Sync + 'static {
         range: MessageRange,
     ) -> Result<Vec<Message>, StoreError>;
 
+    /// A conversation's newest notices ([`MessageKind::Notice`]), newest first, without reading the
+    /// talk between them. `NotFound` if it is not the account's.
+    async fn notices(
+        &self,
+        account: u32,
+        key: &ConversationKey,
+        limit: u32,
+    ) -> Result<Vec<Message>, StoreError>;
+
     /// A conversation's events after its sequence `after` (its own count). `NotFound` if it is
     /// not the account's.
     async fn conversation_events(

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use sandpool_server::{
-    BytesOverFour, ContextRules, Message, MessageKind, Selection, TokenEstimate, select_context,
+    Account, Batch, BytesOverFour, ContextRules, ConversationKey, Message, MessageKind,
+    NewConversation, Selection, SqliteOptions, SqliteStore, Store, StoreError, TokenEstimate,
+    Write, load_context, select_context,
 };
 
 fn message(sequence: u64, kind: MessageKind, call: Option<&str>, text: &str) -> Message {
@@ -146,4 +148,48 @@ proptest! {
             }
         }
     }
+}
+
+/// Reading page by page from a store selects the same as having the whole history at hand.
+#[tokio::test]
+async fn loading_selects_what_the_whole_history_would() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    let account = Account { number: 0, name: "a".to_owned(), added_ms: 0 };
+    store.commit(Batch::new(vec![Write::AddAccount(account)])).await.unwrap();
+    let mut runner = TestRunner::deterministic();
+    let mut read_less = 0;
+    for number in 1..=24 {
+        let count = [0, 1, 99, 100, 101, 350][number as usize % 6];
+        let history: Vec<Message> = (0..)
+            .flat_map(|_| histories().new_tree(&mut runner).unwrap().current())
+            .take(count)
+            .zip(1..)
+            .map(|(message, sequence)| Message { sequence, ..message })
+            .collect();
+        let key = ConversationKey::from_bytes(u128::from(number).to_be_bytes());
+        let new = NewConversation { number, key: key.clone(), account: 0, opened_ms: 0 };
+        let append = |message: &Message| Write::AppendMessage {
+            conversation: number,
+            message: message.clone(),
+        };
+        let writes = std::iter::once(Write::OpenConversation(new));
+        let writes = writes.chain(history.iter().map(append)).collect();
+        store.commit(Batch::new(writes)).await.unwrap();
+        for budget in [0, 40, 1_000, 5_000, 10_000, u64::MAX] {
+            let rules = ContextRules { tool_output_bytes: 100 };
+            let loaded =
+                load_context(&store, 0, &key, budget, rules, &BytesOverFour).await.unwrap();
+            assert_eq!(loaded, select(&history, budget, 100), "{count} messages, budget {budget}");
+            read_less += usize::from(loaded.left_out > 0 && count > 100);
+        }
+    }
+    assert!(read_less > 8, "hardly a history was longer than its budget");
+    let unknown = ConversationKey::from_bytes([9; 16]);
+    let rules = ContextRules::default();
+    let refused = load_context(&store, 0, &unknown, 10, rules, &BytesOverFour).await;
+    assert_eq!(refused, Err(StoreError::NotFound));
 }

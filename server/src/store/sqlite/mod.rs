@@ -118,6 +118,16 @@ impl Store for SqliteStore {
         self.read(move |c| read::messages(c, &read::owned(c, account, &key)?, range)).await
     }
 
+    async fn notices(
+        &self,
+        account: u32,
+        key: &ConversationKey,
+        limit: u32,
+    ) -> Result<Vec<Message>, StoreError> {
+        let key = key.clone();
+        self.read(move |c| read::notices(c, &read::owned(c, account, &key)?, limit)).await
+    }
+
     async fn conversation_events(
         &self,
         account: u32,

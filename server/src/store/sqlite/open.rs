@@ -60,6 +60,8 @@ pub(super) fn open_writer(
     connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
     // What a batch may have to take back is kept in memory, not in files of their own.
     connection.pragma_update(None, "temp_store", "MEMORY").map_err(failed)?;
+    // In KiB: the pages that every commit changes need not be read again.
+    connection.pragma_update(None, "cache_size", -16_384).map_err(failed)?;
     // A longer log makes fewer checkpoints; it is cut back to this length after one.
     connection.pragma_update(None, "wal_autocheckpoint", 4_000).map_err(failed)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20).map_err(failed)?;

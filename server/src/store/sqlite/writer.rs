@@ -123,70 +123,111 @@ impl GroupCommit {
         if let Some(error) = &self.broken {
             return Err(error.clone());
         }
+        // A savepoint for each batch makes SQLite copy every page that it changes. Refused batches
+        // are rare, so that only a group with one in it is done again with savepoints.
+        match self.transaction(|group| group.write_all(batches))? {
+            Some(verdicts) => Ok(verdicts),
+            None => {
+                self.transaction(|group| group.write_each(batches)).map(Option::unwrap_or_default)
+            }
+        }
+    }
+
+    /// Commits what `work` writes; rolls it back if that fails or has no verdicts.
+    fn transaction(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<Option<Vec<Result<(), StoreError>>>, StoreError>,
+    ) -> Result<Option<Vec<Result<(), StoreError>>>, StoreError> {
         let before = self.counters;
-        let done = self.try_write(batches);
-        if done.is_err() {
+        self.statement("BEGIN IMMEDIATE")?;
+        let done = match work(self) {
+            Ok(Some(verdicts)) => self.finish(before).map(|()| Some(verdicts)),
+            other => other,
+        };
+        if !matches!(done, Ok(Some(_))) {
             self.counters = before;
             // SQLite may have rolled back on its own, as it does when the disk is full.
             if !self.connection.is_autocommit()
                 && let Err(error) = self.connection.execute_batch("ROLLBACK")
             {
-                self.broken = Some(StoreError::Broken { why: error.to_string() });
+                let broken = StoreError::Broken { why: error.to_string() };
+                tracing::error!(%error, "a transaction was not undone; nothing more is committed");
+                self.broken = Some(broken.clone());
+                return Err(broken);
             }
         }
         done
     }
 
-    fn try_write(&mut self, batches: &[Batch]) -> Result<Vec<Result<(), StoreError>>, StoreError> {
-        let before = self.counters;
-        self.statement("BEGIN IMMEDIATE")?;
-        let mut verdicts = Vec::with_capacity(batches.len());
-        for batch in batches {
-            verdicts.push(self.write_one(batch)?);
-        }
+    /// Keeps the counters if they moved, and syncs.
+    fn finish(&mut self, before: Counters) -> Result<(), StoreError> {
         if self.counters != before {
             self.counters.save(&self.connection).map_err(failed)?;
         }
-        if let Err(error) = (self.end)(&self.connection) {
-            if is_uncertain(&error) {
-                let broken = StoreError::Broken { why: error.to_string() };
-                tracing::error!(%error, "a commit failed; nothing more is committed");
-                self.broken = Some(broken.clone());
-                return Err(broken);
+        (self.end)(&self.connection).map_err(|error| {
+            if !is_uncertain(&error) {
+                return failed(error);
             }
-            return Err(failed(error));
-        }
-        Ok(verdicts)
+            let broken = StoreError::Broken { why: error.to_string() };
+            tracing::error!(%error, "a commit failed; nothing more is committed");
+            self.broken = Some(broken.clone());
+            broken
+        })
     }
 
-    /// One batch within the transaction: kept as a whole, or undone alone when it is refused. The
-    /// outer error undoes the whole group: the database itself failed.
-    fn write_one(&mut self, batch: &Batch) -> Result<Result<(), StoreError>, StoreError> {
-        let before = self.counters;
-        self.statement("SAVEPOINT batch")?;
-        let mut verdict = Ok(());
-        for write in &batch.writes {
-            verdict = apply(&self.connection, &mut self.counters, write);
-            if verdict.is_err() {
-                break;
+    /// All batches without savepoints; no verdicts if one of them is refused.
+    fn write_all(
+        &mut self,
+        batches: &[Batch],
+    ) -> Result<Option<Vec<Result<(), StoreError>>>, StoreError> {
+        for batch in batches {
+            match self.apply(batch) {
+                Ok(()) => {}
+                Err(error) if is_of_the_database(&error) => return Err(error),
+                // Alone in its group, it has nobody to spare, and its verdict is the group's.
+                Err(error) if batches.len() == 1 => return Err(error),
+                Err(_) => return Ok(None),
             }
         }
-        match verdict {
-            Ok(()) => {}
-            Err(error @ (StoreError::Failed { .. } | StoreError::DiskFull)) => return Err(error),
-            Err(_) => {
+        Ok(Some(vec![Ok(()); batches.len()]))
+    }
+
+    /// Each batch as a whole, or undone alone when it is refused.
+    fn write_each(
+        &mut self,
+        batches: &[Batch],
+    ) -> Result<Option<Vec<Result<(), StoreError>>>, StoreError> {
+        let mut verdicts = Vec::with_capacity(batches.len());
+        for batch in batches {
+            let before = self.counters;
+            self.statement("SAVEPOINT batch")?;
+            let verdict = self.apply(batch);
+            if let Err(error) = &verdict {
+                if is_of_the_database(error) {
+                    return Err(error.clone());
+                }
                 self.counters = before;
                 self.statement("ROLLBACK TO batch")?;
             }
+            self.statement("RELEASE batch")?;
+            verdicts.push(verdict);
         }
-        self.statement("RELEASE batch")?;
-        Ok(verdict)
+        Ok(Some(verdicts))
+    }
+
+    fn apply(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        batch.writes.iter().try_for_each(|write| apply(&self.connection, &mut self.counters, write))
     }
 
     fn statement(&self, sql: &str) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
         statement.execute([]).map(|_| ()).map_err(failed)
     }
+}
+
+/// Whether the database failed, which undoes the whole group, or only the batch was refused.
+fn is_of_the_database(error: &StoreError) -> bool {
+    matches!(error, StoreError::Failed { .. } | StoreError::DiskFull)
 }
 
 #[cfg(test)]

@@ -78,3 +78,17 @@ fn a_refused_batch_takes_its_counters_back_and_leaves_its_neighbours() {
     let kept: u32 = group.connection.query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!((kept, group.counters.epoch), (0, 2));
 }
+
+/// A kill does not tell a synced commit from one that only the kernel has; the settings do.
+#[test]
+fn commits_are_synced_and_readers_do_not_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = open(&folder.path().join("store.sqlite"));
+    let setting = |name| {
+        let read = |row: &rusqlite::Row<'_>| row.get::<_, rusqlite::types::Value>(0);
+        opened.group.connection.pragma_query_value(None, name, read).unwrap()
+    };
+    // 2 is FULL.
+    assert_eq!(setting("synchronous"), rusqlite::types::Value::Integer(2));
+    assert_eq!(setting("journal_mode"), rusqlite::types::Value::Text("wal".to_owned()));
+}

@@ -8,8 +8,8 @@ use super::fixture::{add_account, append, batch, event, line, open, open_convers
 use sandpool_server::{MessageRange, Order, SqliteOptions, SqliteStore, Store, StoreError, Write};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write as _};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const FILE: &str = "SANDPOOL_TEST_CRASH_FILE";
@@ -19,15 +19,7 @@ const IN_LINE: usize = 16;
 
 #[tokio::test]
 async fn what_was_acknowledged_survives_a_kill_at_any_moment() {
-    let mut seed = std::env::var(SEED).map_or_else(
-        |_| {
-            let mut bytes = [0; 8];
-            getrandom::fill(&mut bytes).unwrap();
-            u64::from_le_bytes(bytes)
-        },
-        |text| text.parse().unwrap(),
-    );
-    println!("{SEED}={seed}");
+    let mut seed = seed();
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder);
     store.commit(batch([add_account(0), open_conversation(1, 0)])).await.unwrap();
@@ -51,6 +43,55 @@ async fn what_was_acknowledged_survives_a_kill_at_any_moment() {
         before = next;
     }
     assert!(before > u64::from(ROUNDS), "the children hardly wrote anything");
+}
+
+/// A server may also be killed while it makes the file, or brings it to its format.
+#[tokio::test]
+async fn a_kill_while_the_file_is_made_leaves_one_that_opens() {
+    let mut seed = seed();
+    for round in 0..ROUNDS {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = start(&super::fixture::file(&folder));
+        let wait = Duration::from_micros(next(&mut seed) % 40_000);
+        println!("round {round}: killed after {wait:?}");
+        pause(wait);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let store = open(&folder);
+        let last = store.recovery().await.unwrap().last_event;
+        if last == 0 && store.recovery().await.unwrap().accounts.is_empty() {
+            store.commit(batch([add_account(0), open_conversation(1, 0)])).await.unwrap();
+        }
+        store.commit(numbered(last + 1)).await.unwrap();
+        assert_eq!(count(&store).await, (last + 1, last + 1, last + 1));
+    }
+}
+
+fn seed() -> u64 {
+    let seed = std::env::var(SEED).map_or_else(
+        |_| {
+            let mut bytes = [0; 8];
+            getrandom::fill(&mut bytes).unwrap();
+            u64::from_le_bytes(bytes)
+        },
+        |text| text.parse().unwrap(),
+    );
+    println!("{SEED}={seed}");
+    seed
+}
+
+fn start(file: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "store::crash::child", "--ignored", "--nocapture"])
+        .env(FILE, file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn pause(wait: Duration) {
+    #[expect(clippy::disallowed_methods, reason = "a real process is killed at a real moment")]
+    std::thread::sleep(wait);
 }
 
 fn numbered(n: u64) -> sandpool_server::Batch {
@@ -80,12 +121,7 @@ async fn count(store: &SqliteStore) -> (u64, u64, u64) {
 /// Starts a child on the file, kills it this long after its first answer, and tells the last
 /// number that it acknowledged.
 fn killed_after(file: PathBuf, wait: Duration) -> u64 {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "store::crash::child", "--ignored", "--nocapture"])
-        .env(FILE, &file)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start(&file);
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut acknowledged = lines.map_while(Result::ok).filter_map(|line| {
         // The last line may be cut off: only one with its end is an answer.
@@ -97,8 +133,7 @@ fn killed_after(file: PathBuf, wait: Duration) -> u64 {
     assert!(matches!(second, Err(StoreError::InUse { .. })), "{second:?}");
     // It is read on meanwhile, so that a full pipe does not stop it.
     let reader = std::thread::spawn(move || acknowledged.last().unwrap_or(first));
-    #[expect(clippy::disallowed_methods, reason = "a real process is killed at a real moment")]
-    std::thread::sleep(wait);
+    pause(wait);
     child.kill().unwrap();
     child.wait().unwrap();
     reader.join().unwrap()
@@ -110,7 +145,11 @@ fn killed_after(file: PathBuf, wait: Duration) -> u64 {
 async fn child() {
     let Some(file) = std::env::var_os(FILE) else { return };
     let store = SqliteStore::open(&PathBuf::from(file), SqliteOptions::default()).unwrap();
-    let mut next = store.recovery().await.unwrap().last_event;
+    let kept = store.recovery().await.unwrap();
+    if kept.accounts.is_empty() {
+        store.commit(batch([add_account(0), open_conversation(1, 0)])).await.unwrap();
+    }
+    let mut next = kept.last_event;
     let mut waiting = VecDeque::new();
     loop {
         while waiting.len() < IN_LINE {

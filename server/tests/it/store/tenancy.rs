@@ -40,6 +40,7 @@ async fn every_read_of_anothers_conversation_answers_as_if_it_never_was() {
             ("conversation", store.conversation(account, &key).await.map(|_| ())),
             ("list after", store.conversations(account, Some(&key), 10).await.map(|_| ())),
             ("messages", store.messages(account, &key, range).await.map(|_| ())),
+            ("notices", store.notices(account, &key, 10).await.map(|_| ())),
             ("events", store.conversation_events(account, &key, 0, 10).await.map(|_| ())),
             ("turn", store.turn(account, &key, 1).await.map(|_| ())),
             ("execute", store.execute(account, &key, 1).await.map(|_| ())),

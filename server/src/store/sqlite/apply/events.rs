@@ -61,3 +61,7 @@ pub(super) fn append_journal(
     )?;
     Ok(())
 }
+
+pub(super) fn trim_journal(c: &Writing<'_>, through: u64) -> Result<(), StoreError> {
+    c.remove("DELETE FROM journal WHERE sequence <= ?1", [through])
+}

@@ -53,6 +53,7 @@ pub(super) fn apply(
         }
         Write::AppendEvent(event) => events::append(&c, counters, event),
         Write::AppendJournal(line) => events::append_journal(&c, counters, line),
+        Write::TrimJournal { through } => events::trim_journal(&c, *through),
         Write::PutSandbox(sandbox) => sandboxes::put(&c, sandbox),
         Write::RemoveSandbox { name } => sandboxes::remove(&c, *name),
         Write::AddIntent(intent) => sandboxes::add_intent(&c, intent),

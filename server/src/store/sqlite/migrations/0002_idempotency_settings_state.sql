@@ -1,4 +1,5 @@
--- Answers that may be asked for again, settings, and the analysis state of a conversation.
+-- Answers that may be asked for again, settings, the analysis state of a conversation, and an
+-- index that finds its notices.
 
 CREATE TABLE idempotency (
     account      INTEGER NOT NULL,
@@ -18,3 +19,5 @@ CREATE TABLE settings (
 ) STRICT, WITHOUT ROWID;
 
 ALTER TABLE conversations ADD COLUMN state TEXT NOT NULL DEFAULT '';
+
+CREATE INDEX messages_notices ON messages (conversation, sequence) WHERE kind = 'notice';

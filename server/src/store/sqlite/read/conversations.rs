@@ -60,16 +60,29 @@ pub(in crate::store::sqlite) fn messages(
             cursor(range.after.unwrap_or(u64::MAX)),
         ),
     };
-    rows(connection, sql, params![owned.number(), from, page_limit(range.limit)], |row| {
-        let kind: String = row.get(2)?;
-        Ok(Message {
-            sequence: row.get(0)?,
-            turn: row.get(1)?,
-            kind: MessageKind::from_name(&kind).ok_or_else(|| unknown(2, &kind))?,
-            call: row.get(3)?,
-            at_ms: row.get(4)?,
-            text: row.get(5)?,
-        })
+    rows(connection, sql, params![owned.number(), from, page_limit(range.limit)], read_message)
+}
+
+pub(in crate::store::sqlite) fn notices(
+    connection: &Connection,
+    owned: &Owned,
+    limit: u32,
+) -> Result<Vec<Message>, StoreError> {
+    // The word is written out, so that SQLite sees that the index of the notices will do.
+    let sql = "SELECT sequence, turn, kind, call, at_ms, text FROM messages \
+               WHERE conversation = ?1 AND kind = 'notice' ORDER BY sequence DESC LIMIT ?2";
+    rows(connection, sql, params![owned.number(), page_limit(limit)], read_message)
+}
+
+fn read_message(row: &Row<'_>) -> rusqlite::Result<Message> {
+    let kind: String = row.get(2)?;
+    Ok(Message {
+        sequence: row.get(0)?,
+        turn: row.get(1)?,
+        kind: MessageKind::from_name(&kind).ok_or_else(|| unknown(2, &kind))?,
+        call: row.get(3)?,
+        at_ms: row.get(4)?,
+        text: row.get(5)?,
     })
 }
 
