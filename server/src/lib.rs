@@ -49,12 +49,18 @@ fn provider_templates(settings: &Settings) -> Result<Vec<SandboxTemplate>, Strin
                 (None, Some(snapshot)) => Origin::Snapshot(snapshot.clone()),
                 (None, None) => Origin::Default,
             };
-            let prepare = match template.prepare.clone() {
+            let prepare: PrepareSteps = match template.prepare.clone() {
                 None => PrepareSteps::default(),
                 Some(table) => table
                     .try_into()
                     .map_err(|error| format!("[classes.{}.prepare]: {error}", class.name))?,
             };
+            if !(1..=3_600).contains(&prepare.timeout_seconds) {
+                return Err(format!(
+                    "[classes.{}.prepare]: timeout_seconds = {} is out of range\n  hint: from 1 to 3600",
+                    class.name, prepare.timeout_seconds
+                ));
+            }
             let resources: Resources = class.resources;
             let environment = std::collections::BTreeMap::new();
             Ok(SandboxTemplate {

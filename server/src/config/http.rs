@@ -12,8 +12,8 @@ pub struct HttpSettings {
     pub listen: SocketAddr,
     /// Largest request body, MB (1 to 1,024).
     pub max_body_mb: u32,
-    /// Requests that are worked on at once (1 to 100,000); more are answered 503 at once. Streams
-    /// and executes that wait count.
+    /// Requests that are worked on at once (1 to 100,000); more are answered 503 at once. Executes
+    /// that wait count; a stream counts until it has begun.
     pub max_requests: u32,
 }
 

@@ -16,7 +16,7 @@ use sandpool_core::{
     AccountId, Clock, Config, ConversationId, Driver, Event, EventKind, ExecuteId, Id, Input,
     Operation, Reason, SandboxId, Scheduler, Span, Time, TurnId, Verb, WhyRejected,
 };
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -185,8 +185,10 @@ impl<H: Hands> Actor<H> {
                 at_ms,
             });
         }
-        let had_turn: BTreeMap<u64, ()> =
-            recovery.turns.iter().map(|turn| (turn.conversation, ())).collect();
+        for request in &recovery.requests {
+            self.scribe.interrupted(request);
+        }
+        let had_turn: BTreeSet<u64> = recovery.turns.iter().map(|turn| turn.conversation).collect();
         let mut by_number = BTreeMap::new();
         let mut open = Vec::new();
         for old in &recovery.conversations {
@@ -199,8 +201,11 @@ impl<H: Hands> Actor<H> {
             let class = self.driver.scheduler().config().class_named(&sandbox.class);
             let whose = sandbox.conversation.and_then(|number| by_number.get(&number).copied());
             // One that is nobody's, or of a class that is no more, is found by the inventory.
-            let (Some(conversation), Some(class)) = (whose, class) else { continue };
-            let unresolved = had_turn.contains_key(&conversation.sequence());
+            let (Some(conversation), Some(class)) = (whose, class) else {
+                self.scribe.left_over(sandbox, at_ms);
+                continue;
+            };
+            let unresolved = had_turn.contains(&conversation.sequence());
             // Neither can be refused: the conversations are fresh, and recovery has not ended.
             let _ = self.input(Input::Restore {
                 conversation,

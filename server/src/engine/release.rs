@@ -43,7 +43,12 @@ pub(super) async fn release<H: Hands>(
 ) -> Result<(), StoreError> {
     while let Some(next) = pending.recv().await {
         if let Some(commit) = next.commit {
-            commit.await?;
+            if let Err(error) = commit.await {
+                // Closed first: the actor that this wakes sees that it is over.
+                drop(pending);
+                one_is_safe.notify_one();
+                return Err(error);
+            }
             in_flight.fetch_sub(1, Ordering::AcqRel);
             one_is_safe.notify_one();
             safe_events.send_replace(next.last_event);

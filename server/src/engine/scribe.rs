@@ -3,14 +3,15 @@
 
 use crate::clock::InstanceClock;
 use crate::store::{
-    Batch, EventRecord, JournalLine, Message, MessageKind, NewConversation, SandboxRef, Write,
+    Batch, EventRecord, JournalLine, Message, MessageKind, NewConversation, OpenRequest,
+    SandboxRef, Write,
 };
 use sandpool_core::{
     Config, ConversationId, Event, EventKind, ExecuteId, Id, Reason, SandboxId, SandboxName,
     SandboxState, SandboxView, Time,
 };
 use sandpool_sim::What;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Counters of one open conversation, and what the store has as its sandbox.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +40,9 @@ pub(super) struct Scribe {
     counters: Vec<Counters>,
     /// Sandboxes that may exist: when one is gone, the scheduler has forgotten its name.
     names: BTreeMap<SandboxId, SandboxName>,
+    /// Sandboxes that earlier instances left and nobody has taken over: those that the provider
+    /// does not have either are forgotten when that is known.
+    left_over: Vec<SandboxName>,
     /// Whether something that is about to happen must not happen before the writes are safe.
     is_urgent: bool,
 }
@@ -60,6 +64,7 @@ impl Scribe {
             last_journal,
             counters: Vec::new(),
             names: BTreeMap::new(),
+            left_over: Vec::new(),
             is_urgent: true,
         };
         scribe.classes_are(config);
@@ -92,6 +97,27 @@ impl Scribe {
     /// Writes that somebody outside wants in the same batch.
     pub(super) fn write(&mut self, write: Write) {
         self.writes.push(write);
+    }
+
+    /// A request under an idempotency key that an earlier instance began and never answered. Whether
+    /// it was carried out is not known, so it is not carried out again.
+    pub(super) fn interrupted(&mut self, request: &OpenRequest) {
+        let body = r#"{"code":"internal","message":"the server stopped while it worked on this request; whether it was carried out is not known","hint":"look at the conversation's events, and use a new idempotency key"}"#;
+        self.writes.push(Write::FinishIdempotent {
+            account: request.account,
+            key: request.key.clone(),
+            status: 500,
+            body: body.as_bytes().to_vec(),
+        });
+    }
+
+    /// A sandbox of an earlier instance that nobody takes over: it is no conversation's any more.
+    pub(super) fn left_over(&mut self, sandbox: &SandboxRef, at_ms: i64) {
+        self.left_over.push(sandbox.name);
+        if sandbox.conversation.is_some() {
+            let freed = SandboxRef { conversation: None, at_ms, ..sandbox.clone() };
+            self.writes.push(Write::PutSandbox(freed));
+        }
     }
 
     /// A conversation that was opened before, with its counters.
@@ -217,6 +243,14 @@ impl Scribe {
                     counters.bound = None;
                 }
                 self.put(sandbox, None, at_ms);
+            }
+            EventKind::RecoveryEnded => {
+                // The inventory was complete, and each name was looked for: what it has of them is
+                // in the books by now.
+                let known: BTreeSet<SandboxName> = self.names.values().copied().collect();
+                let gone = std::mem::take(&mut self.left_over).into_iter();
+                let gone = gone.filter(|name| !known.contains(name));
+                self.writes.extend(gone.map(|name| Write::RemoveSandbox { name }));
             }
             EventKind::SandboxDeleted => {
                 if let Some(name) = event.sandbox.and_then(|id| self.names.remove(&id)) {

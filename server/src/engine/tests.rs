@@ -3,8 +3,8 @@
 use super::answers::Grant;
 use super::*;
 use crate::store::{
-    Account, OpenConversation, OpenTurn, Receipt, SandboxRef, SqliteOptions, SqliteStore, Store,
-    Write,
+    Account, OpenConversation, OpenRequest, OpenTurn, Receipt, SandboxRef, SqliteOptions,
+    SqliteStore, Store, Write,
 };
 use sandpool_core::{
     Event, EventKind, Id, Inventory, Operation, Output, ProviderId, Reply, SandboxName,
@@ -402,4 +402,71 @@ async fn the_journal_alone_rebuilds_the_scheduler() {
     assert!(events.len() > 30);
     assert_eq!(events, expected);
     memory.kept().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_commit_ends_all_who_wait_without_another_command() {
+    let (started, memory, _) = start(config(|_| {}), &Recovery::default());
+    let engine = started.engine;
+    let mut conversations = Vec::new();
+    for number in 0..6 {
+        conversations.push(engine.open(key(number), AccountId(0)).await.unwrap());
+    }
+    memory.gate.send_replace(Gate::Shut);
+    // More than may be under way at once: the last ones only gather.
+    let mut waiting = Vec::new();
+    for conversation in conversations {
+        let engine = engine.clone();
+        waiting.push(tokio::spawn(
+            async move { engine.begin_turn(conversation, DEFAULT, None).await },
+        ));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    memory.gate.send_replace(Gate::Broken);
+    for answer in waiting {
+        let answer = tokio::time::timeout(Duration::from_millis(1), answer).await;
+        assert_eq!(answer.expect("at once").unwrap(), Err(Stopped));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_takes_over_and_nobody_has_is_forgotten_and_frees_its_conversation() {
+    let mut left = left();
+    left.turns.clear();
+    left.sandboxes[0].class = "no_more".to_owned();
+    let (started, memory, _) = start(config(|_| {}), &left);
+    let [(_, _, conversation)] = started.open[..] else { panic!("{:?}", started.open) };
+    let engine = started.engine;
+    let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
+    granted(engine.acquire(conversation, turn, None).await);
+    let old = SandboxName { epoch: 1, sequence: 4 };
+    let about_it: Vec<bool> = memory
+        .writes()
+        .iter()
+        .filter_map(|write| match write {
+            Write::PutSandbox(sandbox) if sandbox.name == old => {
+                assert_eq!(sandbox.conversation, None);
+                Some(false)
+            }
+            Write::RemoveSandbox { name } if *name == old => Some(true),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(about_it, [false, true], "freed before another is bound, then forgotten");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_was_interrupted_is_answered_and_not_begun_again() {
+    let requests = vec![OpenRequest { account: 3, key: "once".to_owned() }];
+    let (started, memory, _) = start(config(|_| {}), &Recovery { requests, ..left() });
+    started.engine.capacity().await.unwrap();
+    let answered = memory.writes().into_iter().find_map(|write| match write {
+        Write::FinishIdempotent { account, key, status, body } => {
+            Some((account, key, status, serde_json::from_slice::<serde_json::Value>(&body)))
+        }
+        _ => None,
+    });
+    let (account, key, status, body) = answered.expect("it is answered");
+    assert_eq!((account, key.as_str(), status), (3, "once", 500));
+    assert_eq!(body.unwrap()["code"], "internal");
 }

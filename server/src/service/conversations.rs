@@ -1,10 +1,10 @@
 //! Conversations: open, look at, list, close, and what was said in them.
 
 use super::{Service, ServiceError};
-use crate::context::{BytesOverFour, Selection, select_context};
+use crate::context::{BytesOverFour, Selection, load_context};
 use crate::store::{
-    Batch, Conversation, ConversationKey, ConversationPage, EventRecord, MAX_PAGE, Message,
-    MessageKind, MessageRange, Order, StoreError, Write,
+    Batch, Conversation, ConversationKey, ConversationPage, EventRecord, Message, MessageKind,
+    MessageRange, StoreError, Write,
 };
 use sandpool_core::{AccountId, ConversationId, Explanation, Id, TurnId};
 
@@ -104,19 +104,8 @@ impl Service {
         key: &ConversationKey,
         budget_tokens: u64,
     ) -> Result<Selection, ServiceError> {
-        let mut messages = Vec::new();
-        let mut after = None;
-        loop {
-            let range = MessageRange { order: Order::OldestFirst, after, limit: MAX_PAGE };
-            let page = self.store.messages(account, key, range).await?;
-            let is_last = page.len() < MAX_PAGE as usize;
-            after = page.last().map(|message| message.sequence);
-            messages.extend(page);
-            if is_last {
-                break;
-            }
-        }
-        Ok(select_context(&messages, budget_tokens, self.context_rules, &BytesOverFour))
+        let (store, rules) = (self.store.as_ref(), self.context_rules);
+        Ok(load_context(store, account, key, budget_tokens, rules, &BytesOverFour).await?)
     }
 
     pub(crate) async fn events(

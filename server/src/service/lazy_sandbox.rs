@@ -89,7 +89,12 @@ impl LazySandbox<'_> {
                         Missing::Died { execute, waited, took: span(began.elapsed()) }
                     }
                     Ok(reason) => Missing::CutOff { execute, waited, reason },
-                    Err(_) => Missing::Stopped,
+                    Err(_) => Missing::Unknown {
+                        execute,
+                        waited,
+                        took: span(began.elapsed()),
+                        detail: "the server ended".to_owned(),
+                    },
                 });
             }
         };
@@ -98,7 +103,12 @@ impl LazySandbox<'_> {
             Ok(value) => tell(value),
             Err(error) => (outcome_of(error), Used::default(), "{}".to_owned()),
         };
-        let ended = engine.finish(self.conversation, execute, outcome, used, kept).await?;
+        // It has run: an engine that has ended meanwhile must not make that "nothing was done".
+        let finished = engine.finish(self.conversation, execute, outcome, used, kept).await;
+        let Ok(ended) = finished else {
+            let detail = "the server ended before the result was safe".to_owned();
+            return Err(Missing::Unknown { execute, waited, took, detail });
+        };
         match result {
             Ok(value) => {
                 Ok(InSandbox { execute, value, waited, took, files_lost: grant.files_lost })

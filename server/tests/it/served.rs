@@ -359,3 +359,61 @@ fn a_configuration_is_checked_with_line_and_column() {
     std::fs::write(&file, QUICK).unwrap();
     assert_eq!(check().status.code(), Some(0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_goes_away_leaves_no_conversation_busy() {
+    let folder = folder();
+    let one = QUICK.replace("[server]\n", "[server]\nmax_sandboxes = 1\n");
+    let served = Served::start(folder.path(), &one);
+    let caller = Caller::new(&served, &served.keys[1]);
+    let holder = caller.open().await;
+    caller.post(&format!("{holder}/turns"), json!({})).await;
+    caller.execute(&holder, "true").await;
+    let waiter = caller.open().await;
+    // It asks for a file, waits for a sandbox, and does not wait for long.
+    let gone = caller
+        .client
+        .get(format!("{}{waiter}/files?path=f", caller.url))
+        .bearer_auth(&caller.key)
+        .timeout(Duration::from_millis(300))
+        .send();
+    assert!(gone.await.unwrap_err().is_timeout());
+    assert_eq!(caller.call("DELETE", &holder, None).await.0, 200);
+    let mut looks = 0;
+    loop {
+        let ask = json!({ "command": "echo free" });
+        let (status, answer) = caller.post(&format!("{waiter}/execute"), ask).await;
+        if status == 200 {
+            assert_eq!(answer["result"]["output"], "free\n");
+            break;
+        }
+        assert_eq!(answer["code"], "execute_in_progress");
+        looks += 1;
+        assert!(looks < 200, "busy for good");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_kept_as_a_hash_only_also_by_idempotency() {
+    let folder = folder();
+    let served = Served::start(folder.path(), QUICK);
+    let operator = Caller::new(&served, &served.keys[0]);
+    let make = |once: bool| {
+        let url = format!("{}/v1/admin/accounts/1/keys", operator.url);
+        let request = operator.client.post(url).bearer_auth(&operator.key).json(&json!({}));
+        if once { request.header("idempotency-key", "k") } else { request }
+    };
+    assert_eq!(make(true).send().await.unwrap().status(), 400);
+    let made: Value = make(false).send().await.unwrap().json().await.unwrap();
+    let mut secrets = served.keys.clone();
+    secrets.push(made["key"].as_str().unwrap().to_owned());
+    assert_eq!(served.end(), Some(0));
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        for secret in &secrets {
+            let is_there = bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
+            assert!(!is_there, "a key is written down");
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! `Idempotency-Key`: a request that creates or runs something may be sent again under the same
 //! key, and is carried out once. The answer is kept for a day.
+//!
+//! Not for the operator's routes: their answers hold keys, of which only hashes may be kept.
 
 use super::super::app::App;
 use super::super::auth::Account;
@@ -14,6 +16,7 @@ use http_body_util::BodyExt;
 use sha2::{Digest, Sha256};
 
 const HEADER: &str = "idempotency-key";
+const OPERATORS: &str = "/v1/admin";
 const DAY_MS: i64 = 86_400_000;
 const LONGEST_KEY: usize = 200;
 
@@ -27,6 +30,13 @@ pub(super) async fn once(
         return Ok(next.run(request).await);
     };
     let key = key_of(&key)?;
+    if request.uri().path().starts_with(OPERATORS) {
+        return Err(ApiError::new(
+            ErrorCode::InvalidRequest,
+            "the operator's routes take no idempotency key",
+        )
+        .hint("their answers hold API keys, which are not kept; send the request without it"));
+    }
     let (mut parts, body) = request.into_parts();
     let Account(account) = Account::from_request_parts(&mut parts, &app).await?;
     let most = app.http.max_body_mb as usize * 1_024 * 1_024;
@@ -106,7 +116,8 @@ fn replay(record: IdempotencyRecord, request_hash: [u8; 32]) -> Result<Response,
     }
 }
 
-/// Keeps the answer. One that says "not now" is no answer: the request may be tried anew.
+/// Keeps the answer. One that says "not now" is none: nothing was done, and the request may be tried
+/// anew. A defect may have come after something was done, so that its answer is kept.
 async fn keep(
     app: &App,
     account: u32,
@@ -115,7 +126,7 @@ async fn keep(
 ) -> Result<Response, ApiError> {
     let (parts, body) = response.into_parts();
     let body = body.collect().await.map_err(|error| ApiError::internal(&error))?.to_bytes();
-    let write = if parts.status.is_server_error() || parts.status == StatusCode::UNAUTHORIZED {
+    let write = if parts.status == StatusCode::SERVICE_UNAVAILABLE {
         Write::ForgetIdempotent { account, key }
     } else {
         let status = parts.status.as_u16();

@@ -4,7 +4,7 @@ use super::super::app::App;
 use super::super::auth::Account;
 use super::super::error::{ApiError, ErrorBody, ErrorCode};
 use super::super::extract::{InConversation, Json};
-use super::{patience, seconds};
+use super::{patience, seconds, to_its_end};
 use crate::provider::CommandRequest;
 use crate::service::{Execute, ExecuteError, Executed, Outcome};
 use axum::extract::State;
@@ -149,15 +149,13 @@ pub(crate) async fn execute(
         class: body.class,
         patience: patience(body.patience_seconds)?,
     };
-    // In a task of its own: what was let go ends, and is kept, even if the caller has gone.
-    let task = tokio::spawn(async move { app.service.execute(account, &key, execute).await });
-    match task.await {
-        Ok(Ok(executed)) => Ok(axum::Json(executed.into())),
-        Ok(Err(ExecuteError::Service(error))) => Err(error.into()),
-        Ok(Err(ExecuteError::Rejected(detail))) => {
+    let service = app.service;
+    match to_its_end(async move { service.execute(account, &key, execute).await }).await? {
+        Ok(executed) => Ok(axum::Json(executed.into())),
+        Err(ExecuteError::Service(error)) => Err(error.into()),
+        Err(ExecuteError::Rejected(detail)) => {
             Err(invalid(&format!("the provider rejects the command: {detail}")))
         }
-        Err(defect) => Err(ApiError::internal(&defect)),
     }
 }
 

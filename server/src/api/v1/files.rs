@@ -4,7 +4,7 @@ use super::super::app::App;
 use super::super::auth::Account;
 use super::super::error::{ApiError, ErrorBody, ErrorCode};
 use super::super::extract::{InConversation, Params};
-use super::{patience, seconds};
+use super::{patience, seconds, to_its_end};
 use crate::provider::FileContent;
 use crate::service::{FileOutcome, Missing};
 use axum::body::Bytes;
@@ -128,7 +128,8 @@ pub(crate) async fn read(
     Params(params): Params<FileParams>,
 ) -> Result<Response, ApiError> {
     let patience = patience(params.patience_seconds)?;
-    let outcome = app.service.read_file(account, &key, &params.path, patience).await?;
+    let work = async move { app.service.read_file(account, &key, &params.path, patience).await };
+    let outcome = to_its_end(work).await??;
     Ok(match seen(outcome)? {
         Seen::Value(bytes, lost) => {
             let mut response = bytes.into_response();
@@ -166,7 +167,8 @@ pub(crate) async fn write(
 ) -> Result<axum::Json<FileAnswer>, ApiError> {
     let patience = patience(params.patience_seconds)?;
     let file = FileContent { path: params.path, content: body.to_vec() };
-    let outcome = app.service.write_file(account, &key, file, patience).await?;
+    let work = async move { app.service.write_file(account, &key, file, patience).await };
+    let outcome = to_its_end(work).await??;
     Ok(axum::Json(done(seen(outcome)?)))
 }
 
@@ -191,8 +193,11 @@ pub(crate) async fn delete(
     Params(params): Params<FileParams>,
 ) -> Result<axum::Json<FileAnswer>, ApiError> {
     let patience = patience(params.patience_seconds)?;
-    let outcome =
-        app.service.delete_file(account, &key, &params.path, params.recursive, patience).await?;
+    let work = async move {
+        let FileParams { path, recursive, .. } = params;
+        app.service.delete_file(account, &key, &path, recursive, patience).await
+    };
+    let outcome = to_its_end(work).await??;
     Ok(axum::Json(done(seen(outcome)?)))
 }
 
@@ -224,7 +229,8 @@ pub(crate) async fn list(
     Params(params): Params<FileParams>,
 ) -> Result<axum::Json<ListAnswer>, ApiError> {
     let patience = patience(params.patience_seconds)?;
-    let outcome = app.service.list_files(account, &key, &params.path, patience).await?;
+    let work = async move { app.service.list_files(account, &key, &params.path, patience).await };
+    let outcome = to_its_end(work).await??;
     Ok(axum::Json(match seen(outcome)? {
         Seen::Value(entries, files_lost) => {
             let items = entries.into_iter().map(|entry| Entry {

@@ -49,6 +49,14 @@ fn refused_as(why: WhyRejected) -> ApiError {
     }
 }
 
+/// Does something in a task of its own: what was let go in a sandbox ends, and is kept, even if the
+/// caller has gone. Dropped half-way, the conversation would stay busy for good.
+async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::spawn(work).await.map_err(|defect| ApiError::internal(&defect))
+}
+
 /// Seconds as the API writes them.
 fn seconds(span: Span) -> f64 {
     span.as_secs_f64()
