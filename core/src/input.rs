@@ -1,6 +1,7 @@
 //! What the scheduler is told.
 
 use crate::config::Config;
+use crate::event::Reason;
 use crate::id::{AccountId, ClassId, ConversationId, ExecuteId, OpId, ProviderId, TurnId};
 use crate::provider::{Reply, SandboxName};
 use crate::time::Span;
@@ -95,6 +96,14 @@ pub enum Input {
         class: ClassId,
         /// Whether a command ran in it whose end is unknown.
         unresolved_execute: bool,
+    },
+    /// After a restart, before [`Input::Recovered`]: the store knows that this open conversation
+    /// had lost a used sandbox, and that nobody was told yet.
+    FilesLost {
+        /// Whose files.
+        conversation: ConversationId,
+        /// How they were lost.
+        reason: Reason,
     },
     /// The store is read; recovery may go on to the provider's inventory.
     Recovered,

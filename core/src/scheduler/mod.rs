@@ -208,6 +208,7 @@ impl Scheduler {
             Input::Restore { conversation, sandbox, provider, class, unresolved_execute } => {
                 self.restore(conversation, sandbox, provider, class, unresolved_execute);
             }
+            Input::FilesLost { conversation, reason } => self.files_lost(conversation, reason),
             Input::Recovered => self.recovered(),
             Input::Reconfigure(config) => self.reconfigure(*config),
             Input::Drain { leave_sandboxes } => self.drain(leave_sandboxes),

@@ -69,6 +69,21 @@ impl Scheduler {
         );
     }
 
+    /// The store knows of files that were lost under an earlier instance and never told of.
+    pub(super) fn files_lost(&mut self, conversation: ConversationId, reason: Reason) {
+        let why = if self.phase != Phase::Restoring {
+            Some(WhyRejected::RecoveryOver)
+        } else if self.conversation_ref(conversation).is_none() {
+            Some(WhyRejected::UnknownConversation)
+        } else {
+            None
+        };
+        match why {
+            Some(why) => self.reject_with(why, Some(conversation), TurnId(0), ExecuteId(0)),
+            None => self.known_conversation(conversation).lost = Some(reason),
+        }
+    }
+
     /// The store is read: ask for the inventory, and settle what was restored.
     pub(super) fn recovered(&mut self) {
         if self.phase != Phase::Restoring {

@@ -2,6 +2,7 @@
 
 use super::Scheduler;
 use super::state::ClaimState;
+use crate::event::Reason;
 use crate::id::{AccountId, ClaimId, ClassId, ConversationId, ProviderId, SandboxId, TurnId};
 use crate::lifecycle::SandboxState;
 use crate::provider::SandboxName;
@@ -86,8 +87,8 @@ pub struct ConversationView {
     pub claim: Option<(ClaimId, bool)>,
     /// Its sandbox.
     pub sandbox: Option<SandboxId>,
-    /// Whether it lost a used sandbox and has no other yet.
-    pub has_lost_files: bool,
+    /// How it lost a used sandbox, if it was not told yet: it is with its next execute.
+    pub files_lost: Option<Reason>,
 }
 
 /// One sandbox at one instant.
@@ -170,7 +171,7 @@ impl Scheduler {
             turn: conversation.turn.map(|turn| turn.id),
             claim: conversation.claim.map(|claim| (claim, self.claims[claim].blocked)),
             sandbox: conversation.sandbox,
-            has_lost_files: conversation.lost.is_some(),
+            files_lost: conversation.lost,
         })
     }
 

@@ -26,7 +26,7 @@ fn turn_12_died_turn_13_new_history_intact() {
     assert_eq!((died[0].turn, died[0].sandbox), (TurnId(12), Some(first)));
     let ended = pool.of(conversation, EventKind::ExecuteEnded);
     assert_eq!(ended.last().unwrap().reason, Reason::Died);
-    assert!(pool.scheduler.conversation(conversation).unwrap().has_lost_files);
+    assert!(pool.scheduler.conversation(conversation).unwrap().files_lost.is_some());
     pool.end(conversation);
     pool.begin(conversation);
     pool.execute(conversation);

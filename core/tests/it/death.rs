@@ -85,7 +85,7 @@ fn a_sandbox_that_dies_before_its_first_use_is_replaced_ahead_of_need() {
     pool.answer_last(Verb::KeepAlive, Reply::Gone);
     assert_eq!(pool.held(0), 1, "its claim is still admitted");
     assert_eq!(pool.asked(Verb::Create), 1);
-    assert!(!pool.scheduler.conversation(conversation).unwrap().has_lost_files);
+    assert!(pool.scheduler.conversation(conversation).unwrap().files_lost.is_none());
     pool.created();
     assert_eq!(pool.state(conversation), Some(SandboxState::Assigned));
 }

@@ -204,6 +204,27 @@ fn a_shutdown_before_the_store_is_read_ends_with_nothing_left() {
 }
 
 #[test]
+fn files_that_an_earlier_instance_lost_and_never_told_of_are_told_with_the_next_execute() {
+    let mut pool = Pool::restoring(on_execute(), 2);
+    let (loser, other) = (pool.open(0), pool.open(0));
+    pool.tell(Input::FilesLost { conversation: loser, reason: Reason::Died });
+    pool.tell(Input::Recovered);
+    pool.answer(Verb::FindAll, inventory(&[]));
+    assert_eq!(pool.scheduler.conversation(loser).unwrap().files_lost, Some(Reason::Died));
+    for conversation in [loser, other] {
+        pool.begin(conversation);
+        pool.execute(conversation);
+    }
+    pool.serve_all();
+    let told = pool.of(loser, EventKind::SandboxReplaced);
+    assert_eq!((told.len(), told[0].reason), (1, Reason::Died));
+    assert_eq!(pool.of(other, EventKind::SandboxReplaced), []);
+    // Afterwards the store is read, and nothing of it is believed any more.
+    pool.tell(Input::FilesLost { conversation: other, reason: Reason::Died });
+    assert_eq!(pool.scheduler.conversation(other).unwrap().files_lost, None);
+}
+
+#[test]
 fn a_sandbox_is_restored_only_outside_a_turn() {
     for executes in [false, true] {
         let mut config = adopting();

@@ -296,7 +296,8 @@ impl History {
         for it in &self.naive.conversations {
             let owned = self.naive.sandbox_of(it.id);
             let view = owned.and_then(|sandbox| self.scheduler.sandbox(sandbox.id));
-            stored.push((it.clone(), view));
+            let lost = self.scheduler.conversation(it.id).and_then(|view| view.files_lost);
+            stored.push((it.clone(), view, lost));
         }
         self.epoch += 1;
         self.scheduler = Scheduler::new(config.clone(), self.epoch, self.now);
@@ -308,8 +309,11 @@ impl History {
         self.answered.clear();
         self.provider.asked.clear();
         self.story.push("   another instance starts".to_owned());
-        for (place, (it, view)) in stored.into_iter().enumerate() {
+        for (place, (it, view, lost)) in stored.into_iter().enumerate() {
             self.tell(Input::OpenConversation { conversation: it.id, account: it.account })?;
+            if let Some(reason) = lost {
+                self.tell(Input::FilesLost { conversation: it.id, reason })?;
+            }
             let Some(view) = view else { continue };
             if forget >> (place % 8) & 1 == 1 {
                 continue;

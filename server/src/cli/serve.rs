@@ -121,6 +121,8 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
     let hands = ProviderHands::new(Arc::clone(&provider), recovery.epoch + 1, left);
     let clock = InstanceClock::start();
     let started = Engine::start(config, &recovery, commit, Arc::new(hands), clock);
+    // Nobody sees what the last instance left open as if it still were.
+    started.engine.safe().await.map_err(|error| cannot(error.to_string()))?;
     let rules = ContextRules { tool_output_bytes: settings.history.tool_output_bytes as usize };
     let service =
         Service::new(started.engine.clone(), store, provider, started.open, classes, rules);

@@ -1,6 +1,6 @@
 //! The task that owns the scheduler.
 
-use super::answers::{Grant, Granted, Unavailable, UnderWay, UnderWays};
+use super::answers::{Answered, Grant, Granted, Unavailable, UnderWay, UnderWays};
 use super::command::{Command, Refused};
 use super::operations::Hands;
 use super::release::{self, Effect, Pending};
@@ -181,7 +181,7 @@ impl<H: Hands> Actor<H> {
             self.scribe.write(Write::EndTurn {
                 conversation: turn.conversation,
                 turn: turn.turn,
-                reason: "server_restarted".to_owned(),
+                reason: Reason::Recovery.name().to_owned(),
                 at_ms,
             });
         }
@@ -196,6 +196,7 @@ impl<H: Hands> Actor<H> {
             by_number.insert(old.number, id);
             open.push((old.key.clone(), AccountId(old.account), id));
         }
+        self.tell_what_was_cut_off(recovery, &by_number);
         for sandbox in &recovery.sandboxes {
             let provider = sandbox.provider_id.as_deref().map(|text| self.hands.number_of(text));
             let class = self.driver.scheduler().config().class_named(&sandbox.class);
@@ -203,6 +204,9 @@ impl<H: Hands> Actor<H> {
             // One that is nobody's, or of a class that is no more, is found by the inventory.
             let (Some(conversation), Some(class)) = (whose, class) else {
                 self.scribe.left_over(sandbox, at_ms);
+                if let Some(conversation) = whose {
+                    self.lose_files(conversation, Reason::Recovery);
+                }
                 continue;
             };
             let unresolved = had_turn.contains(&conversation.sequence());
@@ -217,10 +221,39 @@ impl<H: Hands> Actor<H> {
             let view = self.driver.scheduler().conversation(conversation);
             if let Some(bound) = view.and_then(|view| view.sandbox) {
                 self.scribe.was_bound(conversation, bound);
+            } else {
+                // It is destroyed, and the next instance would not know of it any more.
+                self.scribe.files_lost(conversation, Some(Reason::Recovery));
             }
         }
+        self.scribe.recovered();
         let _ = self.input(Input::Recovered);
         open
+    }
+
+    /// Ends of executes and turns that no instance has seen: the scheduler that knew them is gone,
+    /// so that their events are made here.
+    fn tell_what_was_cut_off(
+        &mut self,
+        recovery: &Recovery,
+        by_number: &BTreeMap<u64, ConversationId>,
+    ) {
+        let number = |kept: u64| u32::try_from(kept).unwrap_or(u32::MAX);
+        let executes = recovery
+            .executes
+            .iter()
+            .map(|it| (it.conversation, TurnId(number(it.turn)), ExecuteId(number(it.execute))));
+        let turns = recovery
+            .turns
+            .iter()
+            .map(|it| (it.conversation, TurnId(number(it.turn)), ExecuteId(0)));
+        for (whose, turn, execute) in executes.chain(turns) {
+            if let Some(&id) = by_number.get(&whose) {
+                let account = self.driver.scheduler().conversation(id).map(|view| view.account);
+                let at = self.driver.clock().now();
+                self.scribe.cut_off(id, account, turn, execute, at);
+            }
+        }
     }
 
     fn reopen(&mut self, old: &OpenConversation) -> ConversationId {
@@ -231,7 +264,15 @@ impl<H: Hands> Actor<H> {
         self.scribe.remember(id, old.last_message, old.last_event);
         let account = AccountId(old.account);
         let _ = self.input(Input::OpenConversation { conversation: id, account });
+        if let Some(reason) = old.files_lost {
+            let _ = self.input(Input::FilesLost { conversation: id, reason });
+        }
         id
+    }
+
+    fn lose_files(&mut self, conversation: ConversationId, reason: Reason) {
+        let _ = self.input(Input::FilesLost { conversation, reason });
+        self.scribe.files_lost(conversation, Some(reason));
     }
 
     fn remember(&mut self, id: ConversationId, numbers: Numbers) {
@@ -277,19 +318,19 @@ impl<H: Hands> Actor<H> {
                     Err(refused) => drop(answer.send(Err(refused))),
                 }
             }
-            Command::EndTurn { conversation, turn, cancel, answer } => {
+            Command::EndTurn { conversation, turn, cancel, answered, answer } => {
                 match self.input(Input::EndTurn { conversation, turn, cancel }) {
-                    Ok(()) => self.effects.push(Effect::Done(answer)),
+                    Ok(()) => self.follow(answered, Effect::Done(answer)),
                     Err(refused) => drop(answer.send(Err(refused))),
                 }
             }
             Command::Acquire { conversation, turn, patience, answer } => {
                 self.acquire(conversation, turn, patience, answer);
             }
-            Command::Finish { conversation, execute, outcome, used, result, answer } => {
+            Command::Finish { conversation, execute, outcome, used, result, answered, answer } => {
                 // Whoever finishes is not cut off.
                 if self.under_way.take(conversation, execute).is_some() {
-                    let ending = UnderWay::Ending { execute, result, answer };
+                    let ending = UnderWay::Ending { execute, result, answered, answer };
                     self.under_way.set(conversation, ending);
                     let input = Input::FinishExecute { conversation, execute, outcome, used };
                     if self.input(input).is_err() {
@@ -298,7 +339,7 @@ impl<H: Hands> Actor<H> {
                     }
                 } else {
                     // It was cut off before, and its end is told already.
-                    self.effects.push(Effect::Ended(answer, Reason::Cancelled));
+                    self.follow(answered, Effect::Ended(answer, Reason::Cancelled));
                 }
             }
             Command::Cancel { conversation, answer } => {
@@ -310,6 +351,7 @@ impl<H: Hands> Actor<H> {
                 }
                 self.effects.push(Effect::Heard(answer));
             }
+            Command::Safe { answer } => self.effects.push(Effect::Heard(answer)),
             Command::Explain { conversation, answer } => {
                 let scheduler = self.driver.scheduler();
                 let claim = scheduler.conversation(conversation).and_then(|view| view.claim);
@@ -412,6 +454,14 @@ impl<H: Hands> Actor<H> {
         Some(Named { view, provider_id })
     }
 
+    /// Lets something follow when all that was said before is safe, or at once.
+    fn follow(&mut self, answered: Answered, effect: Effect) {
+        match answered {
+            Answered::WhenSafe => self.effects.push(effect),
+            Answered::AtOnce => release::carry_out(effect, &self.hands, &self.replies),
+        }
+    }
+
     fn operation(&mut self, operation: Operation) {
         if operation.verb == Verb::Create {
             self.effects.push(Effect::Operation(operation));
@@ -492,8 +542,8 @@ impl<H: Hands> Actor<H> {
     /// An execute is over: its end is told to who finished it, or cuts off who is still at it.
     fn ended(&mut self, id: ConversationId, execute: ExecuteId, reason: Reason, at: Time) {
         let result = match self.under_way.take(id, execute) {
-            Some(UnderWay::Ending { answer, result, .. }) => {
-                self.effects.push(Effect::Ended(answer, reason));
+            Some(UnderWay::Ending { answer, answered, result, .. }) => {
+                self.follow(answered, Effect::Ended(answer, reason));
                 result
             }
             Some(UnderWay::Running { cut_off, .. }) => {

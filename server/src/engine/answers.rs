@@ -43,6 +43,17 @@ pub(crate) struct Unavailable {
     pub(crate) retry_after: Option<Span>,
 }
 
+/// When an answer is given: what it costs to wait for the disk is a caller's to decide where nothing
+/// but a record of what has happened is at stake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answered {
+    /// At once. What it says is written some hundredths of a second later at the latest, and a kill
+    /// in between leaves the end unknown: the next instance says so.
+    AtOnce,
+    /// When no kill can undo it any more.
+    WhenSafe,
+}
+
 /// Where an execute is.
 #[derive(Debug)]
 pub(super) enum UnderWay {
@@ -58,6 +69,7 @@ pub(super) enum UnderWay {
     Ending {
         execute: ExecuteId,
         result: String,
+        answered: Answered,
         answer: oneshot::Sender<Reason>,
     },
 }

@@ -1,6 +1,6 @@
 //! What can be asked of the engine.
 
-use super::answers::Granted;
+use super::answers::{Answered, Granted};
 use crate::store::{ConversationKey, MessageKind};
 use sandpool_core::{
     AccountId, Capacity, ClassId, ConversationId, ConversationView, ExecuteId, ExecuteOutcome,
@@ -44,6 +44,7 @@ pub(super) enum Command {
         conversation: ConversationId,
         turn: TurnId,
         cancel: bool,
+        answered: Answered,
         answer: oneshot::Sender<Result<(), Refused>>,
     },
     Acquire {
@@ -58,10 +59,15 @@ pub(super) enum Command {
         outcome: ExecuteOutcome,
         used: Used,
         result: String,
+        answered: Answered,
         answer: oneshot::Sender<Reason>,
     },
     Cancel {
         conversation: ConversationId,
+        answer: oneshot::Sender<()>,
+    },
+    /// Answered when all that came before it is safe.
+    Safe {
         answer: oneshot::Sender<()>,
     },
     Explain {

@@ -23,7 +23,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answers::{Granted, Unavailable};
+pub(crate) use answers::{Answered, Granted, Unavailable};
 pub(crate) use command::Refused;
 pub(crate) use hands::ProviderHands;
 pub(crate) use operations::Hands;
@@ -133,14 +133,15 @@ impl Engine {
         self.ask(|answer| Command::BeginTurn { conversation, class, likely_percent, answer }).await
     }
 
-    /// Ends a turn. Answered when it is safe.
+    /// Ends a turn.
     pub(crate) async fn end_turn(
         &self,
         conversation: ConversationId,
         turn: TurnId,
         cancel: bool,
+        answered: Answered,
     ) -> Result<Result<(), Refused>, Stopped> {
-        self.ask(|answer| Command::EndTurn { conversation, turn, cancel, answer }).await
+        self.ask(|answer| Command::EndTurn { conversation, turn, cancel, answered, answer }).await
     }
 
     /// Asks for the conversation's sandbox, to run something in it.
@@ -153,8 +154,8 @@ impl Engine {
         self.ask(|answer| Command::Acquire { conversation, turn, patience, answer }).await
     }
 
-    /// What was granted has been used; `result` (JSON) is kept with it. Answered when it is safe, with how it ended in the
-    /// scheduler's eyes: an outcome in doubt is decided by a probe first.
+    /// What was granted has been used; `result` (JSON) is kept with it. Answered with how it ended
+    /// in the scheduler's eyes: an outcome in doubt is decided by a probe first.
     pub(crate) async fn finish(
         &self,
         conversation: ConversationId,
@@ -162,15 +163,29 @@ impl Engine {
         outcome: ExecuteOutcome,
         used: Used,
         result: String,
+        answered: Answered,
     ) -> Result<Reason, Stopped> {
-        self.ask(|answer| Command::Finish { conversation, execute, outcome, used, result, answer })
-            .await
+        self.ask(|answer| Command::Finish {
+            conversation,
+            execute,
+            outcome,
+            used,
+            result,
+            answered,
+            answer,
+        })
+        .await
     }
 
     /// The caller does not want what is under way in the conversation any more. Whoever waits or
     /// is at it is told; nothing happens if nothing is under way.
     pub(crate) async fn cancel(&self, conversation: ConversationId) -> Result<(), Stopped> {
         self.ask(|answer| Command::Cancel { conversation, answer }).await
+    }
+
+    /// Comes true when everything before it is safe: what an earlier instance left open, for one.
+    pub(crate) async fn safe(&self) -> Result<(), Stopped> {
+        self.ask(|answer| Command::Safe { answer }).await
     }
 
     /// Why the conversation waits; `None` if it does not.

@@ -7,8 +7,8 @@ use crate::store::{
     SandboxRef, Write,
 };
 use sandpool_core::{
-    Config, ConversationId, Event, EventKind, ExecuteId, Id, Reason, SandboxId, SandboxName,
-    SandboxState, SandboxView, Time,
+    AccountId, Actor, ClassId, Config, ConversationId, Event, EventKind, ExecuteId, Id, Reason,
+    SandboxId, SandboxName, SandboxState, SandboxView, Span, Time, TurnId, Used,
 };
 use sandpool_sim::What;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +43,8 @@ pub(super) struct Scribe {
     /// Sandboxes that earlier instances left and nobody has taken over: those that the provider
     /// does not have either are forgotten when that is known.
     left_over: Vec<SandboxName>,
+    /// Whether what is told is what an earlier instance has told already.
+    is_recovering: bool,
     /// Whether something that is about to happen must not happen before the writes are safe.
     is_urgent: bool,
 }
@@ -65,6 +67,7 @@ impl Scribe {
             counters: Vec::new(),
             names: BTreeMap::new(),
             left_over: Vec::new(),
+            is_recovering: true,
             is_urgent: true,
         };
         scribe.classes_are(config);
@@ -92,6 +95,11 @@ impl Scribe {
     pub(super) fn take(&mut self) -> Batch {
         self.is_urgent = false;
         Batch::new(std::mem::take(&mut self.writes))
+    }
+
+    /// The earlier instances' conversations are all open again.
+    pub(super) fn recovered(&mut self) {
+        self.is_recovering = false;
     }
 
     /// Writes that somebody outside wants in the same batch.
@@ -178,6 +186,8 @@ impl Scribe {
     pub(super) fn event(&mut self, event: &Event, sandbox: Option<&Named>) {
         let at_ms = self.clock.wall_clock_at_ms(event.at);
         match event.kind {
+            // It was told when it was opened for the first time.
+            EventKind::ConversationOpened if self.is_recovering => return,
             EventKind::ConversationClosed => {
                 self.record(event, at_ms);
                 if let Some(id) = event.conversation {
@@ -219,12 +229,13 @@ impl Scribe {
             }
             EventKind::SandboxReplaced => {
                 if let Some(id) = event.conversation {
+                    self.files_lost(id, None);
                     self.append(
                         id,
                         u64::from(event.turn.0),
                         MessageKind::Notice,
                         None,
-                        files_lost(event.reason),
+                        files_lost_notice(event.reason),
                     );
                 }
             }
@@ -236,11 +247,13 @@ impl Scribe {
             EventKind::OrphanFound | EventKind::SandboxAdopted => self.put(sandbox, None, at_ms),
             EventKind::SandboxCreated => self.put(sandbox, None, at_ms),
             EventKind::SandboxDied | EventKind::SandboxDestroying => {
-                if let Some(counters) =
-                    event.conversation.and_then(|id| self.counters.get_mut(id.index()))
+                if let Some(id) = event.conversation
+                    && let Some(counters) = self.counters.get_mut(id.index())
+                    && counters.bound.is_some()
                     && counters.bound == event.sandbox
                 {
                     counters.bound = None;
+                    self.files_lost(id, Some(event.reason));
                 }
                 self.put(sandbox, None, at_ms);
             }
@@ -262,6 +275,37 @@ impl Scribe {
         self.record(event, at_ms);
     }
 
+    /// The end of an execute, or of a turn (`execute` 0), that the last instance did not see. The
+    /// event bears no sequence of the scheduler's, who never heard of either.
+    pub(super) fn cut_off(
+        &mut self,
+        id: ConversationId,
+        account: Option<AccountId>,
+        turn: TurnId,
+        execute: ExecuteId,
+        at: Time,
+    ) {
+        let is_execute = execute != ExecuteId(0);
+        let event = Event {
+            sequence: 0,
+            at,
+            kind: if is_execute { EventKind::ExecuteEnded } else { EventKind::TurnEnded },
+            reason: Reason::Recovery,
+            actor: Actor::Scheduler,
+            state: SandboxState::Dead,
+            class: ClassId(0),
+            account,
+            conversation: Some(id),
+            turn,
+            execute,
+            claim: None,
+            sandbox: None,
+            span: Span::ZERO,
+            used: Used::default(),
+        };
+        self.record(&event, self.clock.wall_clock_at_ms(at));
+    }
+
     /// The result of an execute. Whoever was cut off has none.
     pub(super) fn finish_execute(
         &mut self,
@@ -278,6 +322,12 @@ impl Scribe {
             result,
             at_ms: self.clock.wall_clock_at_ms(at),
         });
+    }
+
+    /// What was in the conversation's sandbox is gone, or (`None`) it was told so. Kept with what
+    /// it follows from, so that no restart comes between.
+    pub(super) fn files_lost(&mut self, id: ConversationId, reason: Option<Reason>) {
+        self.writes.push(Write::SetFilesLost { conversation: id.sequence(), reason });
     }
 
     /// Whether the store has this sandbox as the conversation's.
@@ -343,7 +393,7 @@ impl Scribe {
 }
 
 /// What a model is told when the files of a conversation are gone.
-fn files_lost(reason: Reason) -> String {
+fn files_lost_notice(reason: Reason) -> String {
     format!(
         "The sandbox of this conversation is a new one ({}): files and processes of earlier turns \
          are gone.",

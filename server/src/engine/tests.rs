@@ -3,8 +3,8 @@
 use super::answers::Grant;
 use super::*;
 use crate::store::{
-    Account, OpenConversation, OpenRequest, OpenTurn, Receipt, SandboxRef, SqliteOptions,
-    SqliteStore, Store, Write,
+    Account, OpenConversation, OpenExecute, OpenRequest, OpenTurn, Receipt, SandboxRef,
+    SqliteOptions, SqliteStore, Store, Write,
 };
 use sandpool_core::{
     Event, EventKind, Id, Inventory, Operation, Output, ProviderId, Reply, SandboxName,
@@ -143,7 +143,9 @@ fn key(number: u8) -> ConversationKey {
 async fn finish(engine: &Engine, conversation: ConversationId, grant: &Grant) -> Reason {
     let outcome = ExecuteOutcome::Completed;
     let result = r#"{"exit_code":0}"#.to_owned();
-    engine.finish(conversation, grant.execute, outcome, Used::default(), result).await.unwrap()
+    let used = Used::default();
+    let when = Answered::WhenSafe;
+    engine.finish(conversation, grant.execute, outcome, used, result, when).await.unwrap()
 }
 
 fn granted(answer: Result<Result<Granted, Refused>, Stopped>) -> Grant {
@@ -166,7 +168,7 @@ async fn a_turn_gets_a_sandbox_uses_it_twice_and_leaves_it_idle() {
         assert_eq!(grant.execute, ExecuteId(number));
         assert_eq!(finish(&engine, conversation, &grant).await, Reason::Completed);
     }
-    engine.end_turn(conversation, turn, false).await.unwrap().unwrap();
+    engine.end_turn(conversation, turn, false, Answered::WhenSafe).await.unwrap().unwrap();
     assert_eq!(provider.asked(Verb::Create), 1);
     let kept = memory.kept().await;
     assert_eq!((kept.turns.len(), kept.executes.len()), (0, 0));
@@ -263,6 +265,7 @@ fn left() -> Recovery {
             last_event: 12,
             last_turn: 5,
             last_execute: 11,
+            files_lost: None,
         }],
         turns: vec![OpenTurn {
             conversation: 9,
@@ -270,6 +273,7 @@ fn left() -> Recovery {
             class: "default".to_owned(),
             began_ms: 0,
         }],
+        executes: vec![OpenExecute { conversation: 9, execute: 11, turn: 5, started_ms: 0 }],
         sandboxes: vec![SandboxRef {
             name: SandboxName { epoch: 1, sequence: 4 },
             class: "default".to_owned(),
@@ -300,7 +304,23 @@ async fn what_an_earlier_instance_left_is_adopted_and_its_numbers_go_on() {
         Write::EndTurn { turn, reason, .. } => Some((turn, reason)),
         _ => None,
     });
-    assert_eq!(ended, Some((5, "server_restarted".to_owned())), "turns do not survive");
+    assert_eq!(ended, Some((5, "recovery".to_owned())), "turns do not survive");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_kill_cut_off_has_its_end_among_the_events() {
+    let (started, memory, _) = start(config(|_| {}), &left());
+    started.engine.safe().await.unwrap();
+    let ends: Vec<_> = memory
+        .writes()
+        .into_iter()
+        .filter_map(|write| match write {
+            Write::AppendEvent(event) => event.conversation.map(|place| (place, event.kind)),
+            _ => None,
+        })
+        .collect();
+    let told = |sequence, kind: &str| ends.contains(&((9, sequence), kind.to_owned()));
+    assert!(told(13, "execute_ended") && told(14, "turn_ended"), "{ends:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -321,6 +341,34 @@ async fn with_destroy_the_next_use_says_that_the_files_are_lost() {
     });
     let notice = notice.expect("the history says it, too");
     assert_eq!((notice.kind, notice.sequence), (MessageKind::Notice, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_that_nobody_was_told_of_outlives_a_second_restart() {
+    let earlier = |lost| {
+        let mut recovery = left();
+        recovery.sandboxes.clear();
+        recovery.conversations[0].files_lost = lost;
+        recovery
+    };
+    // The first instance destroys what it finds, and keeps that nobody knows yet.
+    let (first, memory, _) = start(config(|_| {}), &left());
+    first.engine.safe().await.unwrap();
+    let kept = Write::SetFilesLost { conversation: 9, reason: Some(Reason::Recovery) };
+    assert!(memory.writes().contains(&kept), "{:?}", memory.writes());
+    // The second one tells, once, and keeps that as well.
+    let (second, memory, _) = start(config(|_| {}), &earlier(Some(Reason::Recovery)));
+    let [(_, _, conversation)] = second.open[..] else { panic!("{:?}", second.open) };
+    let turn = second.engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
+    let grant = granted(second.engine.acquire(conversation, turn, None).await);
+    assert_eq!(grant.files_lost, Some(Reason::Recovery));
+    let told = Write::SetFilesLost { conversation: 9, reason: None };
+    assert!(memory.writes().contains(&told), "{:?}", memory.writes());
+    // Where nothing was lost, nothing is told.
+    let (third, ..) = start(config(|_| {}), &earlier(None));
+    let [(_, _, conversation)] = third.open[..] else { panic!("{:?}", third.open) };
+    let turn = third.engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
+    assert_eq!(granted(third.engine.acquire(conversation, turn, None).await).files_lost, None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -371,7 +419,7 @@ async fn the_journal_alone_rebuilds_the_scheduler() {
         {
             finish(&engine, conversation, &grant).await;
         }
-        engine.end_turn(conversation, turn, true).await.unwrap().unwrap();
+        engine.end_turn(conversation, turn, true, Answered::WhenSafe).await.unwrap().unwrap();
     }
     engine.drain(false).await.unwrap();
     drop(engine);
@@ -469,4 +517,45 @@ async fn a_request_that_was_interrupted_is_answered_and_not_begun_again() {
     let (account, key, status, body) = answered.expect("it is answered");
     assert_eq!((account, key.as_str(), status), (3, "once", 500));
     assert_eq!(body.unwrap()["code"], "internal");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_an_execute_is_told_at_once_or_when_it_is_safe_as_its_caller_wants() {
+    let (started, memory, _) = start(config(|_| {}), &Recovery::default());
+    let engine = started.engine;
+    let conversation = engine.open(key(1), AccountId(1)).await.unwrap();
+    let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
+    // The first use waits for the disk whatever the caller says.
+    let grant = granted(engine.acquire(conversation, turn, None).await);
+    finish(&engine, conversation, &grant).await;
+    memory.gate.send_replace(Gate::Shut);
+    let grant = granted(engine.acquire(conversation, turn, None).await);
+    let end = |answered| {
+        let (engine, execute) = (engine.clone(), grant.execute);
+        let outcome = ExecuteOutcome::Completed;
+        async move {
+            let used = Used::default();
+            engine.finish(conversation, execute, outcome, used, "{}".to_owned(), answered).await
+        }
+    };
+    assert_eq!(end(Answered::AtOnce).await, Ok(Reason::Completed), "the disk is not waited for");
+    // It is written all the same.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let finished = |execute: u32| {
+        memory.writes().into_iter().any(|write| {
+            matches!(write, Write::FinishExecute { execute: it, .. } if it == u64::from(execute))
+        })
+    };
+    assert!(finished(grant.execute.0));
+    let grant = granted(engine.acquire(conversation, turn, None).await);
+    let (again, execute) = (engine.clone(), grant.execute);
+    let kept = tokio::spawn(async move {
+        let (outcome, used) = (ExecuteOutcome::Completed, Used::default());
+        let result = "{}".to_owned();
+        again.finish(conversation, execute, outcome, used, result, Answered::WhenSafe).await
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!kept.is_finished(), "nothing is safe yet");
+    memory.gate.send_replace(Gate::Open);
+    assert_eq!(kept.await.unwrap(), Ok(Reason::Completed));
 }

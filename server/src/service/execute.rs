@@ -2,6 +2,7 @@
 
 use super::lazy_sandbox::{InSandbox, LazySandbox, Missing};
 use super::{Service, ServiceError};
+use crate::engine::Answered;
 use crate::provider::{CommandOutcome, CommandRequest};
 use crate::store::ConversationKey;
 use sandpool_core::{ExecuteOutcome, Reason, Span, Used};
@@ -17,6 +18,8 @@ pub(crate) struct Execute {
     pub(crate) class: Option<String>,
     /// How long to wait for a sandbox; none: as configured.
     pub(crate) patience: Option<Span>,
+    /// Whether its end is on the disk before it is told.
+    pub(crate) answered: Answered,
 }
 
 /// How it ended.
@@ -80,6 +83,7 @@ impl Service {
             conversation,
             turn: in_turn.turn,
             patience: execute.patience,
+            answered: execute.answered,
         };
         let command = &execute.command;
         let result = sandbox.with(|provider| self.provider.execute(provider, command), tell).await;

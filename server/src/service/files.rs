@@ -2,6 +2,7 @@
 
 use super::lazy_sandbox::{InSandbox, LazySandbox, Missing};
 use super::{Service, ServiceError};
+use crate::engine::Answered;
 use crate::provider::{FileContent, FileEntry, ProviderError};
 use crate::store::ConversationKey;
 use sandpool_core::{ExecuteOutcome, ProviderId, Span, Used};
@@ -69,7 +70,13 @@ impl Service {
     {
         let conversation = self.open_one(account, key).await?;
         let in_turn = self.turn_for(conversation, None, None).await?;
-        let sandbox = LazySandbox { service: self, conversation, turn: in_turn.turn, patience };
+        let sandbox = LazySandbox {
+            service: self,
+            conversation,
+            turn: in_turn.turn,
+            patience,
+            answered: Answered::AtOnce,
+        };
         let tell = |_: &T| (ExecuteOutcome::Completed, Used::default(), "{}".to_owned());
         let outcome = sandbox.with(work, tell).await;
         self.leave(conversation, in_turn).await?;

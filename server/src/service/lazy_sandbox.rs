@@ -2,7 +2,7 @@
 //! waited for only as long as is left.
 
 use super::Service;
-use crate::engine::{Granted, Refused, Stopped, Unavailable};
+use crate::engine::{Answered, Granted, Refused, Stopped, Unavailable};
 use crate::provider::ProviderError;
 use sandpool_core::{
     ConversationId, ExecuteId, ExecuteOutcome, ProviderId, Reason, Span, TurnId, Used,
@@ -57,6 +57,8 @@ pub(super) struct LazySandbox<'a> {
     pub(super) conversation: ConversationId,
     pub(super) turn: TurnId,
     pub(super) patience: Option<Span>,
+    /// When the end of what is done in it is told.
+    pub(super) answered: Answered,
 }
 
 impl LazySandbox<'_> {
@@ -104,7 +106,8 @@ impl LazySandbox<'_> {
             Err(error) => (outcome_of(error), Used::default(), "{}".to_owned()),
         };
         // It has run: an engine that has ended meanwhile must not make that "nothing was done".
-        let finished = engine.finish(self.conversation, execute, outcome, used, kept).await;
+        let finished =
+            engine.finish(self.conversation, execute, outcome, used, kept, self.answered).await;
         let Ok(ended) = finished else {
             let detail = "the server ended before the result was safe".to_owned();
             return Err(Missing::Unknown { execute, waited, took, detail });

@@ -1,6 +1,7 @@
 //! Turns: a user's request, from its beginning to its answer.
 
 use super::{Service, ServiceError};
+use crate::engine::Answered;
 use crate::store::{ConversationKey, TurnRecord};
 use sandpool_core::{ConversationId, TurnId};
 
@@ -36,7 +37,7 @@ impl Service {
         cancel: bool,
     ) -> Result<TurnRecord, ServiceError> {
         let id = self.open_one(account, key).await?;
-        self.engine.end_turn(id, TurnId(turn), cancel).await??;
+        self.engine.end_turn(id, TurnId(turn), cancel, Answered::WhenSafe).await??;
         Ok(self.store.turn(account, key, u64::from(turn)).await?)
     }
 
@@ -61,7 +62,7 @@ impl Service {
     pub(super) async fn leave(&self, id: ConversationId, turn: InTurn) -> Result<(), ServiceError> {
         if turn.is_own {
             // It may have timed out or been closed meanwhile: then it has ended already.
-            let _ = self.engine.end_turn(id, turn.turn, true).await?;
+            let _ = self.engine.end_turn(id, turn.turn, true, Answered::AtOnce).await?;
         }
         Ok(())
     }

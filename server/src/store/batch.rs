@@ -4,7 +4,7 @@ use super::types::{
     Account, EventRecord, Intent, JournalLine, Message, NewApiKey, NewConversation, NewIdempotent,
     SandboxRef,
 };
-use sandpool_core::SandboxName;
+use sandpool_core::{Reason, SandboxName};
 
 /// Writes that are kept together or not at all, done in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +58,13 @@ pub enum Write {
         conversation: u64,
         /// JSON.
         state: String,
+    },
+    /// Keeps how a conversation lost its files, until it was told (`None`).
+    SetFilesLost {
+        /// Whose.
+        conversation: u64,
+        /// How.
+        reason: Option<Reason>,
     },
     /// Closes a conversation without an open turn.
     CloseConversation {

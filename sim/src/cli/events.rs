@@ -138,7 +138,8 @@ fn of_input(input: &Input) -> Option<ConversationId> {
         | Input::StartExecute { conversation, .. }
         | Input::FinishExecute { conversation, .. }
         | Input::CancelExecute { conversation, .. }
-        | Input::Restore { conversation, .. } => Some(conversation),
+        | Input::Restore { conversation, .. }
+        | Input::FilesLost { conversation, .. } => Some(conversation),
         Input::Reply { .. } | Input::Recovered | Input::Reconfigure(_) | Input::Drain { .. } => {
             None
         }

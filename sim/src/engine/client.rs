@@ -5,8 +5,8 @@ use super::world::World;
 use crate::daytona::Usability;
 use crate::workload::{Conversation, TurnPlan};
 use sandpool_core::{
-    ClassId, ConversationId, ExecuteId, ExecuteOutcome, Id, Input, ProviderId, SandboxName, Span,
-    Time, TurnId, Used,
+    ClassId, ConversationId, ExecuteId, ExecuteOutcome, Id, Input, ProviderId, Reason, SandboxName,
+    Span, Time, TurnId, Used,
 };
 
 /// Virtual time from trying to use a dead sandbox to knowing.
@@ -56,6 +56,8 @@ pub(super) struct Client {
     /// The sandbox in which a command of this client runs.
     pub(super) running_in: Option<ProviderId>,
     pub(super) held: Option<Held>,
+    /// How the files of its last sandbox were lost, if it was not told before the server crashed.
+    pub(super) files_lost: Option<Reason>,
     /// When it asked for the execute that has not been answered yet.
     pub(super) asked_at: Option<Time>,
 }
@@ -74,6 +76,7 @@ impl Client {
             retry: 0,
             running_in: None,
             held: None,
+            files_lost: None,
             asked_at: None,
         }
     }

@@ -87,6 +87,7 @@ impl World<'_> {
     fn crash(&mut self) {
         let now = self.now;
         self.watch.note(now, What::Crash);
+        self.remember_lost_files();
         let driver = self.driver.take().expect("the server is up");
         let (_, _, mut machine) = driver.into_parts();
         machine.forget_clients();
@@ -105,6 +106,15 @@ impl World<'_> {
             self.interrupt(slot);
         }
         self.stray_commands.sort_unstable();
+    }
+
+    /// The store keeps of whom nobody has told yet that their files are gone.
+    fn remember_lost_files(&mut self) {
+        let Some(driver) = &self.driver else { return };
+        for client in self.clients.iter_mut().flatten() {
+            let view = driver.scheduler().conversation(client.id);
+            client.files_lost = view.and_then(|view| view.files_lost);
+        }
     }
 
     /// The client's turn, if one was open, ended in an error.
@@ -132,10 +142,13 @@ impl World<'_> {
             .clients
             .iter()
             .flatten()
-            .map(|client| (client.id, client.conversation.account, client.held))
+            .map(|client| (client.id, client.conversation.account, client.held, client.files_lost))
             .collect();
-        for (conversation, account, held) in clients {
+        for (conversation, account, held, files_lost) in clients {
             self.tell(Input::OpenConversation { conversation, account });
+            if let Some(reason) = files_lost {
+                self.tell(Input::FilesLost { conversation, reason });
+            }
             if let Some(held) = held {
                 let unresolved = held
                     .provider

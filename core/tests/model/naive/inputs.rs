@@ -96,6 +96,10 @@ impl Naive {
                     }
                 }
             }
+            Input::FilesLost { conversation, .. } => {
+                says(self.told_recovered, WhyRejected::RecoveryOver);
+                says(self.conversation(*conversation).is_none(), WhyRejected::UnknownConversation);
+            }
             Input::Recovered => says(self.told_recovered, WhyRejected::RecoveryOver),
             Input::Reconfigure(config) => {
                 says(self.is_bad_config(config), WhyRejected::BadConfig);

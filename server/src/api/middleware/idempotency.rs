@@ -15,7 +15,8 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use sha2::{Digest, Sha256};
 
-const HEADER: &str = "idempotency-key";
+/// The header.
+pub(in crate::api) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const OPERATORS: &str = "/v1/admin";
 const DAY_MS: i64 = 86_400_000;
 const LONGEST_KEY: usize = 200;
@@ -25,7 +26,7 @@ pub(super) async fn once(
     request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    let key = request.headers().get(HEADER).cloned();
+    let key = request.headers().get(IDEMPOTENCY_KEY).cloned();
     let (true, Some(key)) = (request.method() == Method::POST, key) else {
         return Ok(next.run(request).await);
     };

@@ -4,6 +4,8 @@
 mod idempotency;
 mod load_shedding;
 
+pub(super) use idempotency::IDEMPOTENCY_KEY;
+
 use super::app::App;
 use super::error::{ApiError, ErrorCode};
 use axum::Router;

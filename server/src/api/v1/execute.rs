@@ -4,11 +4,13 @@ use super::super::app::App;
 use super::super::auth::Account;
 use super::super::error::{ApiError, ErrorBody, ErrorCode};
 use super::super::extract::{InConversation, Json};
+use super::super::middleware::IDEMPOTENCY_KEY;
 use super::{patience, seconds, to_its_end};
+use crate::engine::Answered;
 use crate::provider::CommandRequest;
 use crate::service::{Execute, ExecuteError, Executed, Outcome};
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -129,6 +131,7 @@ pub(crate) async fn execute(
     State(app): State<App>,
     Account(account): Account,
     InConversation(key): InConversation,
+    headers: HeaderMap,
     Json(body): Json<NewExecute>,
 ) -> Result<axum::Json<ExecuteAnswer>, ApiError> {
     let invalid = |message: &str| ApiError::new(ErrorCode::InvalidRequest, message);
@@ -148,6 +151,11 @@ pub(crate) async fn execute(
         turn: body.turn,
         class: body.class,
         patience: patience(body.patience_seconds)?,
+        // Whoever may ask again must be answered the same, also after a kill.
+        answered: match headers.contains_key(IDEMPOTENCY_KEY) {
+            true => Answered::WhenSafe,
+            false => Answered::AtOnce,
+        },
     };
     let service = app.service;
     match to_its_end(async move { service.execute(account, &key, execute).await }).await? {

@@ -12,6 +12,7 @@ pub(super) const APPLICATION_ID: i32 = 0x5350_4f4c;
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_conversations.sql"),
     include_str!("migrations/0002_idempotency_settings_state.sql"),
+    include_str!("migrations/0003_files_lost.sql"),
 ];
 
 /// Looks at the file without changing it, and tells its format: 0 if it is empty.

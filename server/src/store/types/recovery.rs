@@ -1,6 +1,7 @@
 //! All that a server needs to go on after a restart, read in one call.
 
 use super::{Account, ConversationKey, Intent, SandboxRef};
+use sandpool_core::Reason;
 
 /// A conversation that is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct OpenConversation {
     pub last_turn: u64,
     /// The last execute's number; 0 before the first.
     pub last_execute: u64,
+    /// How it lost the files of its last sandbox, if it was not told yet.
+    pub files_lost: Option<Reason>,
 }
 
 /// A turn that has not ended.

@@ -4,6 +4,7 @@ use super::{Counters, Writing};
 use crate::store::StoreError;
 use crate::store::types::{Message, NewConversation};
 use rusqlite::params;
+use sandpool_core::Reason;
 
 const CLOSED: StoreError = StoreError::Conflict { what: "the conversation is closed" };
 
@@ -36,6 +37,19 @@ pub(super) fn set_state(c: &Writing<'_>, number: u64, state: &str) -> Result<(),
         "UPDATE conversations SET state = ?2 WHERE number = ?1 AND closed_ms IS NULL",
         params![number, state],
         || Ok(missing_or_closed(c, number)?.unwrap_or(CLOSED)),
+    )
+}
+
+pub(super) fn set_files_lost(
+    c: &Writing<'_>,
+    number: u64,
+    reason: Option<Reason>,
+) -> Result<(), StoreError> {
+    // Of a closed one as well: its sandbox goes after it.
+    c.one(
+        "UPDATE conversations SET files_lost = ?2 WHERE number = ?1",
+        params![number, reason.map(Reason::name)],
+        || Ok(StoreError::NotFound),
     )
 }
 

@@ -33,6 +33,9 @@ pub(super) fn apply(
         Write::SetConversationState { conversation, state } => {
             conversations::set_state(&c, *conversation, state)
         }
+        Write::SetFilesLost { conversation, reason } => {
+            conversations::set_files_lost(&c, *conversation, *reason)
+        }
         Write::CloseConversation { conversation, at_ms } => {
             conversations::close(&c, *conversation, *at_ms)
         }

@@ -8,7 +8,7 @@ use crate::store::types::{
     Account, Intent, OpenConversation, OpenExecute, OpenRequest, OpenTurn, Recovery, SandboxRef,
 };
 use rusqlite::Connection;
-use sandpool_core::{SandboxName, SandboxState, Verb};
+use sandpool_core::{Reason, SandboxName, SandboxState, Verb};
 
 pub(in crate::store::sqlite) fn recovery(connection: &Connection) -> Result<Recovery, StoreError> {
     let counters = Counters::load(connection)?;
@@ -66,7 +66,7 @@ pub(in crate::store::sqlite) fn recovery(connection: &Connection) -> Result<Reco
 fn open_conversations(connection: &Connection) -> Result<Vec<OpenConversation>, StoreError> {
     rows(
         connection,
-        "SELECT number, key, account, last_message, last_event, last_turn, last_execute \
+        "SELECT number, key, account, last_message, last_event, last_turn, last_execute, files_lost \
          FROM conversations WHERE closed_ms IS NULL ORDER BY number",
         [],
         |row| {
@@ -78,9 +78,21 @@ fn open_conversations(connection: &Connection) -> Result<Vec<OpenConversation>, 
                 last_event: row.get(4)?,
                 last_turn: row.get(5)?,
                 last_execute: row.get(6)?,
+                files_lost: reason(row.get(7)?)?,
             })
         },
     )
+}
+
+fn reason(kept: Option<String>) -> rusqlite::Result<Option<Reason>> {
+    let known = |name: String| {
+        Reason::ALL
+            .iter()
+            .copied()
+            .find(|reason| reason.name() == name)
+            .ok_or_else(|| unknown(7, &name))
+    };
+    kept.map(known).transpose()
 }
 
 fn sandboxes(connection: &Connection) -> Result<Vec<SandboxRef>, StoreError> {
