@@ -1,6 +1,8 @@
 //! Conversations that outlive their sandboxes: an HTTP server over sandpool's scheduler.
 
 mod api;
+mod bench;
+mod chaos;
 mod cli;
 mod clock;
 mod config;
@@ -8,6 +10,7 @@ mod context;
 mod engine;
 mod keys;
 mod provider;
+mod rig;
 mod service;
 mod store;
 

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod bench;
+mod chaos;
 mod check_config;
 mod first_start;
 mod serve;
@@ -22,6 +24,8 @@ Examples:
   sandpool-server
   DAYTONA_API_KEY_FILE=/run/secrets/daytona sandpool-server --config pool.toml
   sandpool-server check-config pool.toml
+  sandpool-server bench
+  sandpool-server chaos
 
 Exit codes:
   0  all is well
@@ -40,6 +44,8 @@ struct CommandLine {
 enum Command {
     /// Say what is wrong with a configuration file, with line and column
     CheckConfig(check_config::Arguments),
+    Bench(bench::Arguments),
+    Chaos(chaos::Arguments),
 }
 
 /// Why a command ends without success.
@@ -59,6 +65,8 @@ pub fn main() -> ExitCode {
     let line = CommandLine::parse();
     let done = match line.command {
         Some(Command::CheckConfig(arguments)) => check_config::execute(&arguments),
+        Some(Command::Bench(arguments)) => bench::execute(&arguments),
+        Some(Command::Chaos(arguments)) => chaos::execute(&arguments),
         None => serve::execute(&line.serve),
     };
     let (text, code) = match done {
