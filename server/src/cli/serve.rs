@@ -10,6 +10,7 @@ use crate::engine::{Commit, Engine, ProviderHands};
 use crate::provider::{Daytona, DaytonaOptions, Pool, SandboxProvider};
 use crate::service::Service;
 use crate::store::{Recovery, SqliteOptions, SqliteStore, Store};
+use axum::serve::ListenerExt;
 use clap::Args;
 use sandpool_core::{ClassId, SandboxName};
 use sandpool_sim::{DaytonaApi, DaytonaApiOptions};
@@ -140,6 +141,12 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
     let shutdown = Arc::new(tokio::sync::Notify::new());
     let stopped = Arc::clone(&shutdown);
     let server = tokio::spawn(async move {
+        // An answer is one small packet: it is not held back to be sent with the next one.
+        let listener = listener.tap_io(|stream| {
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "cannot set TCP_NODELAY");
+            }
+        });
         axum::serve(listener, router(app))
             .with_graceful_shutdown(async move { stopped.notified().await })
             .await

@@ -357,9 +357,6 @@ impl<H: Hands> Actor<H> {
                 let claim = scheduler.conversation(conversation).and_then(|view| view.claim);
                 let _ = answer.send(claim.and_then(|(claim, _)| scheduler.explain(claim)));
             }
-            Command::View { conversation, answer } => {
-                let _ = answer.send(self.driver.scheduler().conversation(conversation));
-            }
             Command::Capacity { answer } => {
                 let _ = answer.send(self.driver.scheduler().capacity());
             }
@@ -397,21 +394,19 @@ impl<H: Hands> Actor<H> {
     fn acquire(
         &mut self,
         conversation: ConversationId,
-        turn: TurnId,
+        turn: Option<TurnId>,
         patience: Option<Span>,
         answer: oneshot::Sender<Result<Granted, Refused>>,
     ) {
-        let why = if !self.is_open(conversation) {
-            Some(WhyRejected::UnknownConversation)
-        } else if self.under_way.is_busy(conversation) {
-            Some(WhyRejected::ExecuteInProgress)
-        } else {
-            None
+        let turn = match self.driver.scheduler().conversation(conversation) {
+            None => Err(WhyRejected::UnknownConversation),
+            Some(_) if self.under_way.is_busy(conversation) => Err(WhyRejected::ExecuteInProgress),
+            Some(view) => turn.or(view.turn).ok_or(WhyRejected::NoSuchTurn),
         };
-        if let Some(why) = why {
-            let _ = answer.send(Err(Refused(why)));
-            return;
-        }
+        let turn = match turn {
+            Ok(turn) => turn,
+            Err(why) => return drop(answer.send(Err(Refused(why)))),
+        };
         let execute = ExecuteId(self.numbers[conversation.index()].last_execute.0 + 1);
         self.under_way.set(conversation, UnderWay::Waiting { execute, answer });
         let input = Input::StartExecute { conversation, turn, execute, patience };
@@ -491,6 +486,7 @@ impl<H: Hands> Actor<H> {
                         self.under_way.take(id, event.execute)
                 {
                     let unavailable = Unavailable {
+                        turn: event.turn,
                         reason: event.reason,
                         waited: event.span,
                         retry_after: self.retry_after(event.reason),
@@ -524,6 +520,7 @@ impl<H: Hands> Actor<H> {
         let (cut_off, on_cut_off) = oneshot::channel();
         self.under_way.set(id, UnderWay::Running { execute, cut_off });
         let grant = Grant {
+            turn: event.turn,
             execute,
             name: sandbox.view.name,
             provider: sandbox.view.provider.expect("a sandbox that is used was created"),

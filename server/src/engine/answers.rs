@@ -1,7 +1,7 @@
 //! Who waits for a sandbox, who uses one, and what they are told.
 
 use super::command::Refused;
-use sandpool_core::{ConversationId, ExecuteId, Id, ProviderId, Reason, SandboxName, Span};
+use sandpool_core::{ConversationId, ExecuteId, Id, ProviderId, Reason, SandboxName, Span, TurnId};
 use tokio::sync::oneshot;
 
 /// The answer to a request for a sandbox.
@@ -17,6 +17,8 @@ pub(crate) enum Granted {
 /// [`super::Engine::finish`].
 #[derive(Debug)]
 pub(crate) struct Grant {
+    /// The turn it belongs to.
+    pub(crate) turn: TurnId,
     /// The execute's number, unique within the conversation.
     pub(crate) execute: ExecuteId,
     /// The sandbox's name.
@@ -35,6 +37,8 @@ pub(crate) struct Grant {
 /// Why there is no sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unavailable {
+    /// The turn in which it was asked for.
+    pub(crate) turn: TurnId,
     /// Why.
     pub(crate) reason: Reason,
     /// How long it was waited for.

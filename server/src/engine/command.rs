@@ -3,8 +3,8 @@
 use super::answers::{Answered, Granted};
 use crate::store::{ConversationKey, MessageKind};
 use sandpool_core::{
-    AccountId, Capacity, ClassId, ConversationId, ConversationView, ExecuteId, ExecuteOutcome,
-    Explanation, OpId, Reason, Reply, Span, TurnId, Used, WhyRejected,
+    AccountId, Capacity, ClassId, ConversationId, ExecuteId, ExecuteOutcome, Explanation, OpId,
+    Reason, Reply, Span, TurnId, Used, WhyRejected,
 };
 use tokio::sync::oneshot;
 
@@ -49,7 +49,8 @@ pub(super) enum Command {
     },
     Acquire {
         conversation: ConversationId,
-        turn: TurnId,
+        /// None: the one that is open.
+        turn: Option<TurnId>,
         patience: Option<Span>,
         answer: oneshot::Sender<Result<Granted, Refused>>,
     },
@@ -73,10 +74,6 @@ pub(super) enum Command {
     Explain {
         conversation: ConversationId,
         answer: oneshot::Sender<Option<Explanation>>,
-    },
-    View {
-        conversation: ConversationId,
-        answer: oneshot::Sender<Option<ConversationView>>,
     },
     Capacity {
         answer: oneshot::Sender<Capacity>,

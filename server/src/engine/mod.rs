@@ -23,7 +23,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answers::{Answered, Granted, Unavailable};
+pub(crate) use answers::{Answered, Grant, Granted};
 pub(crate) use command::Refused;
 pub(crate) use hands::ProviderHands;
 pub(crate) use operations::Hands;
@@ -32,8 +32,8 @@ use crate::clock::InstanceClock;
 use crate::store::{Batch, Committing, ConversationKey, MessageKind, Recovery, StoreError};
 use command::Command;
 use sandpool_core::{
-    AccountId, Capacity, ClassId, Config, ConversationId, ConversationView, ExecuteId,
-    ExecuteOutcome, Explanation, Reason, Span, TurnId, Used,
+    AccountId, Capacity, ClassId, Config, ConversationId, ExecuteId, ExecuteOutcome, Explanation,
+    Reason, Span, TurnId, Used,
 };
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -144,11 +144,12 @@ impl Engine {
         self.ask(|answer| Command::EndTurn { conversation, turn, cancel, answered, answer }).await
     }
 
-    /// Asks for the conversation's sandbox, to run something in it.
+    /// Asks for the conversation's sandbox, to run something in it: in a turn, or in the one that is
+    /// open.
     pub(crate) async fn acquire(
         &self,
         conversation: ConversationId,
-        turn: TurnId,
+        turn: Option<TurnId>,
         patience: Option<Span>,
     ) -> Result<Result<Granted, Refused>, Stopped> {
         self.ask(|answer| Command::Acquire { conversation, turn, patience, answer }).await
@@ -194,14 +195,6 @@ impl Engine {
         conversation: ConversationId,
     ) -> Result<Option<Explanation>, Stopped> {
         self.ask(|answer| Command::Explain { conversation, answer }).await
-    }
-
-    /// The conversation as the scheduler sees it; `None` if it is not open.
-    pub(crate) async fn view(
-        &self,
-        conversation: ConversationId,
-    ) -> Result<Option<ConversationView>, Stopped> {
-        self.ask(|answer| Command::View { conversation, answer }).await
     }
 
     /// The last event's sequence that is safe; changes when there is a new one.

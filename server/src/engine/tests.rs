@@ -164,7 +164,7 @@ async fn a_turn_gets_a_sandbox_uses_it_twice_and_leaves_it_idle() {
     let conversation = engine.open(key(7), AccountId(0)).await.unwrap();
     let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
     for number in 1..=2 {
-        let grant = granted(engine.acquire(conversation, turn, None).await);
+        let grant = granted(engine.acquire(conversation, Some(turn), None).await);
         assert_eq!(grant.execute, ExecuteId(number));
         assert_eq!(finish(&engine, conversation, &grant).await, Reason::Completed);
     }
@@ -189,7 +189,7 @@ async fn nothing_is_created_before_it_is_safe_that_it_may_exist() {
     memory.gate.send_replace(Gate::Shut);
     let acquiring = tokio::spawn({
         let engine = engine.clone();
-        async move { engine.acquire(conversation, turn, None).await }
+        async move { engine.acquire(conversation, Some(turn), None).await }
     });
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(memory.count(EventKind::SandboxStarting), 1, "decided");
@@ -219,11 +219,11 @@ async fn a_full_pool_is_a_normal_answer_after_the_callers_patience() {
     let engine = started.engine;
     let holder = engine.open(key(1), AccountId(0)).await.unwrap();
     let turn = engine.begin_turn(holder, DEFAULT, None).await.unwrap().unwrap();
-    granted(engine.acquire(holder, turn, None).await);
+    granted(engine.acquire(holder, Some(turn), None).await);
     let other = engine.open(key(2), AccountId(1)).await.unwrap();
     let turn = engine.begin_turn(other, DEFAULT, None).await.unwrap().unwrap();
     let patience = Span::from_secs(5);
-    match engine.acquire(other, turn, Some(patience)).await {
+    match engine.acquire(other, Some(turn), Some(patience)).await {
         Ok(Ok(Granted::Unavailable(unavailable))) => {
             assert_eq!((unavailable.reason, unavailable.waited), (Reason::Full, patience));
             assert!(unavailable.retry_after.is_some());
@@ -238,8 +238,8 @@ async fn who_is_at_it_when_the_conversation_closes_is_cut_off() {
     let engine = started.engine;
     let conversation = engine.open(key(1), AccountId(0)).await.unwrap();
     let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
-    let grant = granted(engine.acquire(conversation, turn, None).await);
-    let again = engine.acquire(conversation, turn, None).await.unwrap().unwrap_err();
+    let grant = granted(engine.acquire(conversation, Some(turn), None).await);
+    let again = engine.acquire(conversation, Some(turn), None).await.unwrap().unwrap_err();
     assert_eq!(again, Refused(WhyRejected::ExecuteInProgress));
     engine.close(conversation, true).await.unwrap().unwrap();
     assert_eq!(grant.cut_off.await, Ok(Reason::Cancelled));
@@ -295,7 +295,7 @@ async fn what_an_earlier_instance_left_is_adopted_and_its_numbers_go_on() {
     let engine = started.engine;
     let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
     assert_eq!(turn, TurnId(6));
-    let grant = granted(engine.acquire(conversation, turn, None).await);
+    let grant = granted(engine.acquire(conversation, Some(turn), None).await);
     assert_eq!(grant.execute, ExecuteId(12));
     assert_eq!(grant.name, SandboxName { epoch: 1, sequence: 4 });
     assert_eq!((grant.provider, grant.files_lost), (ProviderId(4), None));
@@ -329,7 +329,7 @@ async fn with_destroy_the_next_use_says_that_the_files_are_lost() {
     let [(_, _, conversation)] = started.open[..] else { panic!("{:?}", started.open) };
     let engine = started.engine;
     let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
-    let grant = granted(engine.acquire(conversation, turn, None).await);
+    let grant = granted(engine.acquire(conversation, Some(turn), None).await);
     assert_eq!(grant.files_lost, Some(Reason::Recovery));
     assert_eq!(provider.asked(Verb::Destroy), 1);
     let writes = memory.writes();
@@ -360,7 +360,7 @@ async fn a_loss_that_nobody_was_told_of_outlives_a_second_restart() {
     let (second, memory, _) = start(config(|_| {}), &earlier(Some(Reason::Recovery)));
     let [(_, _, conversation)] = second.open[..] else { panic!("{:?}", second.open) };
     let turn = second.engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
-    let grant = granted(second.engine.acquire(conversation, turn, None).await);
+    let grant = granted(second.engine.acquire(conversation, Some(turn), None).await);
     assert_eq!(grant.files_lost, Some(Reason::Recovery));
     let told = Write::SetFilesLost { conversation: 9, reason: None };
     assert!(memory.writes().contains(&told), "{:?}", memory.writes());
@@ -368,7 +368,10 @@ async fn a_loss_that_nobody_was_told_of_outlives_a_second_restart() {
     let (third, ..) = start(config(|_| {}), &earlier(None));
     let [(_, _, conversation)] = third.open[..] else { panic!("{:?}", third.open) };
     let turn = third.engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
-    assert_eq!(granted(third.engine.acquire(conversation, turn, None).await).files_lost, None);
+    assert_eq!(
+        granted(third.engine.acquire(conversation, Some(turn), None).await).files_lost,
+        None
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -377,7 +380,7 @@ async fn a_drain_answers_when_nothing_is_left() {
     let engine = started.engine;
     let conversation = engine.open(key(1), AccountId(0)).await.unwrap();
     let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
-    let grant = granted(engine.acquire(conversation, turn, None).await);
+    let grant = granted(engine.acquire(conversation, Some(turn), None).await);
     finish(&engine, conversation, &grant).await;
     engine.drain(false).await.unwrap();
     assert_eq!(memory.count(EventKind::Drained), 1);
@@ -415,7 +418,7 @@ async fn the_journal_alone_rebuilds_the_scheduler() {
         let conversation = engine.open(key(number), account).await.unwrap();
         let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
         if let Ok(Ok(Granted::Go(grant))) =
-            engine.acquire(conversation, turn, Some(Span::from_secs(20))).await
+            engine.acquire(conversation, Some(turn), Some(Span::from_secs(20))).await
         {
             finish(&engine, conversation, &grant).await;
         }
@@ -486,7 +489,7 @@ async fn what_nobody_takes_over_and_nobody_has_is_forgotten_and_frees_its_conver
     let [(_, _, conversation)] = started.open[..] else { panic!("{:?}", started.open) };
     let engine = started.engine;
     let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
-    granted(engine.acquire(conversation, turn, None).await);
+    granted(engine.acquire(conversation, Some(turn), None).await);
     let old = SandboxName { epoch: 1, sequence: 4 };
     let about_it: Vec<bool> = memory
         .writes()
@@ -526,10 +529,10 @@ async fn the_end_of_an_execute_is_told_at_once_or_when_it_is_safe_as_its_caller_
     let conversation = engine.open(key(1), AccountId(1)).await.unwrap();
     let turn = engine.begin_turn(conversation, DEFAULT, None).await.unwrap().unwrap();
     // The first use waits for the disk whatever the caller says.
-    let grant = granted(engine.acquire(conversation, turn, None).await);
+    let grant = granted(engine.acquire(conversation, Some(turn), None).await);
     finish(&engine, conversation, &grant).await;
     memory.gate.send_replace(Gate::Shut);
-    let grant = granted(engine.acquire(conversation, turn, None).await);
+    let grant = granted(engine.acquire(conversation, Some(turn), None).await);
     let end = |answered| {
         let (engine, execute) = (engine.clone(), grant.execute);
         let outcome = ExecuteOutcome::Completed;
@@ -547,7 +550,7 @@ async fn the_end_of_an_execute_is_told_at_once_or_when_it_is_safe_as_its_caller_
         })
     };
     assert!(finished(grant.execute.0));
-    let grant = granted(engine.acquire(conversation, turn, None).await);
+    let grant = granted(engine.acquire(conversation, Some(turn), None).await);
     let (again, execute) = (engine.clone(), grant.execute);
     let kept = tokio::spawn(async move {
         let (outcome, used) = (ExecuteOutcome::Completed, Used::default());

@@ -5,7 +5,7 @@ use super::{Service, ServiceError};
 use crate::engine::Answered;
 use crate::provider::{CommandOutcome, CommandRequest};
 use crate::store::ConversationKey;
-use sandpool_core::{ExecuteOutcome, Reason, Span, Used};
+use sandpool_core::{ExecuteOutcome, Reason, Span, TurnId, Used};
 
 /// What is to be run.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub(crate) enum ExecuteError {
     /// It could not begin.
     Service(ServiceError),
     /// The provider turned the command itself down.
-    Rejected(String),
+    Rejected { detail: String, files_lost: Option<Reason> },
 }
 
 impl From<ServiceError> for ExecuteError {
@@ -77,18 +77,17 @@ impl Service {
         execute: Execute,
     ) -> Result<Executed, ExecuteError> {
         let conversation = self.open_one(account, key).await?;
-        let in_turn = self.turn_for(conversation, execute.turn, execute.class.as_deref()).await?;
         let sandbox = LazySandbox {
             service: self,
             conversation,
-            turn: in_turn.turn,
+            turn: execute.turn.map(TurnId),
+            class: self.class(execute.class.as_deref())?,
             patience: execute.patience,
             answered: execute.answered,
         };
         let command = &execute.command;
-        let result = sandbox.with(|provider| self.provider.execute(provider, command), tell).await;
-        self.leave(conversation, in_turn).await?;
-        answer(in_turn.turn.0, result)
+        let done = sandbox.with(|provider| self.provider.execute(provider, command), tell).await?;
+        answer(done)
     }
 }
 
@@ -110,58 +109,36 @@ fn tell(outcome: &CommandOutcome) -> (ExecuteOutcome, Used, String) {
     }
 }
 
-fn answer(
-    turn: u32,
-    result: Result<InSandbox<CommandOutcome>, Missing>,
-) -> Result<Executed, ExecuteError> {
-    let none = Executed {
-        execute: None,
-        turn,
-        outcome: Outcome::SandboxDied,
-        waited: Span::ZERO,
-        took: Span::ZERO,
-        files_lost: None,
-    };
-    Ok(match result {
-        Ok(done) => {
-            let killed_for_memory = done.value.looks_killed_for_memory();
-            Executed {
-                execute: Some(done.execute.0),
-                turn,
-                outcome: match done.value {
-                    CommandOutcome::Completed { exit_code, output } => {
-                        Outcome::Completed { exit_code, output, killed_for_memory }
-                    }
-                    CommandOutcome::TimedOut => Outcome::TimedOut,
-                },
-                waited: done.waited,
-                took: done.took,
-                files_lost: done.files_lost,
+fn answer(done: InSandbox<CommandOutcome>) -> Result<Executed, ExecuteError> {
+    let outcome = match done.result {
+        Ok(outcome) => {
+            let killed_for_memory = outcome.looks_killed_for_memory();
+            match outcome {
+                CommandOutcome::Completed { exit_code, output } => {
+                    Outcome::Completed { exit_code, output, killed_for_memory }
+                }
+                CommandOutcome::TimedOut => Outcome::TimedOut,
             }
         }
-        Err(Missing::Unavailable(why)) => Executed {
-            outcome: Outcome::Unavailable { reason: why.reason, retry_after: why.retry_after },
-            waited: why.waited,
-            ..none
-        },
-        Err(Missing::Died { execute, waited, took }) => {
-            Executed { execute: Some(execute.0), waited, took, ..none }
+        Err(Missing::Unavailable { reason, retry_after }) => {
+            Outcome::Unavailable { reason, retry_after }
         }
-        Err(Missing::Unknown { execute, waited, took, detail }) => {
+        Err(Missing::Died) => Outcome::SandboxDied,
+        Err(Missing::Unknown { detail }) => {
             tracing::warn!(%detail, "nobody knows what came of an execute");
-            let outcome = Outcome::Unavailable { reason: Reason::Unreachable, retry_after: None };
-            Executed { execute: Some(execute.0), outcome, waited, took, ..none }
+            Outcome::Unavailable { reason: Reason::Unreachable, retry_after: None }
         }
-        Err(Missing::CutOff { execute, waited, reason }) => {
-            let outcome = Outcome::Unavailable { reason, retry_after: None };
-            Executed { execute: Some(execute.0), outcome, waited, ..none }
+        Err(Missing::CutOff { reason }) => Outcome::Unavailable { reason, retry_after: None },
+        Err(Missing::Rejected { detail } | Missing::NoSuchFile { path: detail }) => {
+            return Err(ExecuteError::Rejected { detail, files_lost: done.files_lost });
         }
-        Err(Missing::Rejected(detail) | Missing::NoSuchFile(detail)) => {
-            return Err(ExecuteError::Rejected(detail));
-        }
-        Err(Missing::Refused(refused)) => return Err(ServiceError::from(refused).into()),
-        Err(Missing::Stopped) => {
-            return Err(ServiceError::from(crate::engine::Stopped).into());
-        }
+    };
+    Ok(Executed {
+        execute: done.execute.map(|execute| execute.0),
+        turn: done.turn.0,
+        outcome,
+        waited: done.waited,
+        took: done.took,
+        files_lost: done.files_lost,
     })
 }

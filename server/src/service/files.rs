@@ -1,15 +1,12 @@
 //! Files in the conversation's sandbox. Like an execute, each waits for a sandbox if it must.
 
-use super::lazy_sandbox::{InSandbox, LazySandbox, Missing};
+use super::lazy_sandbox::{InSandbox, LazySandbox};
 use super::{Service, ServiceError};
 use crate::engine::Answered;
 use crate::provider::{FileContent, FileEntry, ProviderError};
 use crate::store::ConversationKey;
 use sandpool_core::{ExecuteOutcome, ProviderId, Span, Used};
 use std::future::Future;
-
-/// What came of it: the value, or why there is none.
-pub(crate) type FileOutcome<T> = Result<InSandbox<T>, Missing>;
 
 impl Service {
     pub(crate) async fn write_file(
@@ -18,7 +15,7 @@ impl Service {
         key: &ConversationKey,
         file: FileContent,
         patience: Option<Span>,
-    ) -> Result<FileOutcome<()>, ServiceError> {
+    ) -> Result<InSandbox<()>, ServiceError> {
         let provider = &self.provider;
         self.in_sandbox(account, key, patience, |id| provider.write_file(id, file)).await
     }
@@ -29,7 +26,7 @@ impl Service {
         key: &ConversationKey,
         path: &str,
         patience: Option<Span>,
-    ) -> Result<FileOutcome<Vec<u8>>, ServiceError> {
+    ) -> Result<InSandbox<Vec<u8>>, ServiceError> {
         let provider = &self.provider;
         self.in_sandbox(account, key, patience, |id| provider.read_file(id, path)).await
     }
@@ -40,7 +37,7 @@ impl Service {
         key: &ConversationKey,
         path: &str,
         patience: Option<Span>,
-    ) -> Result<FileOutcome<Vec<FileEntry>>, ServiceError> {
+    ) -> Result<InSandbox<Vec<FileEntry>>, ServiceError> {
         let provider = &self.provider;
         self.in_sandbox(account, key, patience, |id| provider.list_files(id, path)).await
     }
@@ -52,7 +49,7 @@ impl Service {
         path: &str,
         recursive: bool,
         patience: Option<Span>,
-    ) -> Result<FileOutcome<()>, ServiceError> {
+    ) -> Result<InSandbox<()>, ServiceError> {
         let provider = &self.provider;
         self.in_sandbox(account, key, patience, |id| provider.delete_file(id, path, recursive))
             .await
@@ -64,22 +61,20 @@ impl Service {
         key: &ConversationKey,
         patience: Option<Span>,
         work: impl FnOnce(ProviderId) -> F,
-    ) -> Result<FileOutcome<T>, ServiceError>
+    ) -> Result<InSandbox<T>, ServiceError>
     where
         F: Future<Output = Result<T, ProviderError>>,
     {
         let conversation = self.open_one(account, key).await?;
-        let in_turn = self.turn_for(conversation, None, None).await?;
         let sandbox = LazySandbox {
             service: self,
             conversation,
-            turn: in_turn.turn,
+            turn: None,
+            class: self.class(None)?,
             patience,
             answered: Answered::AtOnce,
         };
         let tell = |_: &T| (ExecuteOutcome::Completed, Used::default(), "{}".to_owned());
-        let outcome = sandbox.with(work, tell).await;
-        self.leave(conversation, in_turn).await?;
-        Ok(outcome)
+        sandbox.with(work, tell).await
     }
 }

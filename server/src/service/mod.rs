@@ -9,8 +9,7 @@ mod lazy_sandbox;
 mod turns;
 
 pub(crate) use execute::{Execute, ExecuteError, Executed, Outcome};
-pub(crate) use files::FileOutcome;
-pub(crate) use lazy_sandbox::Missing;
+pub(crate) use lazy_sandbox::{InSandbox, Missing};
 
 use crate::context::ContextRules;
 use crate::engine::{Engine, Refused, Stopped};

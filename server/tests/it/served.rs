@@ -211,6 +211,26 @@ async fn killed_at_once_it_comes_back_with_every_answer_that_it_gave() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_fails_for_the_loss_of_files_says_that_they_are_lost() {
+    let folder = folder();
+    let served = Served::start(folder.path(), QUICK);
+    let key = served.keys[1].clone();
+    let conversation = Caller::new(&served, &key).open().await;
+    Caller::new(&served, &key).execute(&conversation, "echo here > f").await;
+    // The second kill comes before anybody was told of the first.
+    served.kill();
+    Served::start(folder.path(), QUICK).kill();
+    let served = Served::start(folder.path(), QUICK);
+    let caller = Caller::new(&served, &key);
+    let (status, answer) = caller.get(&format!("{conversation}/files?path=f")).await;
+    assert_eq!(status, 404, "{answer}");
+    let hint = answer["hint"].as_str().unwrap();
+    assert!(hint.contains("is a new one (recovery)"), "{hint}");
+    let (_, answer) = caller.get(&format!("{conversation}/files?path=f")).await;
+    assert_eq!(answer["hint"], Value::Null, "it is told once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_account_never_sees_another_and_only_the_operator_makes_accounts() {
     let folder = folder();
     let served = Served::start(folder.path(), QUICK);

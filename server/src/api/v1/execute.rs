@@ -5,7 +5,7 @@ use super::super::auth::Account;
 use super::super::error::{ApiError, ErrorBody, ErrorCode};
 use super::super::extract::{InConversation, Json};
 use super::super::middleware::IDEMPOTENCY_KEY;
-use super::{patience, seconds, to_its_end};
+use super::{patience, seconds, to_its_end, with_loss};
 use crate::engine::Answered;
 use crate::provider::CommandRequest;
 use crate::service::{Execute, ExecuteError, Executed, Outcome};
@@ -161,8 +161,9 @@ pub(crate) async fn execute(
     match to_its_end(async move { service.execute(account, &key, execute).await }).await? {
         Ok(executed) => Ok(axum::Json(executed.into())),
         Err(ExecuteError::Service(error)) => Err(error.into()),
-        Err(ExecuteError::Rejected(detail)) => {
-            Err(invalid(&format!("the provider rejects the command: {detail}")))
+        Err(ExecuteError::Rejected { detail, files_lost }) => {
+            let rejected = invalid(&format!("the provider rejects the command: {detail}"));
+            Err(with_loss(rejected, files_lost))
         }
     }
 }

@@ -4,9 +4,9 @@ use super::super::app::App;
 use super::super::auth::Account;
 use super::super::error::{ApiError, ErrorBody, ErrorCode};
 use super::super::extract::{InConversation, Params};
-use super::{patience, seconds, to_its_end};
+use super::{patience, seconds, to_its_end, with_loss};
 use crate::provider::FileContent;
-use crate::service::{FileOutcome, Missing};
+use crate::service::{InSandbox, Missing};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -33,6 +33,8 @@ pub(crate) struct NoSandbox {
     reason: String,
     /// When asking again makes sense, seconds; null if that cannot be told.
     retry_after_seconds: Option<f64>,
+    /// Why the files of earlier turns are gone; null if they are not, or it was told before.
+    files_lost: Option<String>,
 }
 
 /// What was done.
@@ -80,28 +82,31 @@ enum Seen<T> {
     None(NoSandbox),
 }
 
-fn seen<T>(outcome: FileOutcome<T>) -> Result<Seen<T>, ApiError> {
+fn seen<T>(done: InSandbox<T>) -> Result<Seen<T>, ApiError> {
+    let files_lost = done.files_lost;
+    let lost = || files_lost.map(|reason| reason.name().to_owned());
     let none = |reason: &str, retry_after_seconds| {
-        Ok(Seen::None(NoSandbox { reason: reason.to_owned(), retry_after_seconds }))
+        let files_lost = lost();
+        Ok(Seen::None(NoSandbox { reason: reason.to_owned(), retry_after_seconds, files_lost }))
     };
-    match outcome {
-        Ok(done) => {
-            Ok(Seen::Value(done.value, done.files_lost.map(|reason| reason.name().to_owned())))
+    match done.result {
+        Ok(value) => Ok(Seen::Value(value, lost())),
+        Err(Missing::Unavailable { reason, retry_after }) => {
+            none(reason.name(), retry_after.map(seconds))
         }
-        Err(Missing::Unavailable(why)) => none(why.reason.name(), why.retry_after.map(seconds)),
-        Err(Missing::Died { .. }) => none("died", None),
-        Err(Missing::Unknown { .. }) => none("unreachable", None),
-        Err(Missing::CutOff { reason, .. }) => none(reason.name(), None),
-        Err(Missing::Rejected(detail)) => Err(ApiError::new(
-            ErrorCode::InvalidRequest,
-            format!("the provider rejects the request: {detail}"),
-        )),
-        Err(Missing::NoSuchFile(path)) => {
-            Err(ApiError::new(ErrorCode::NotFound, format!("no such file: {path}")))
+        Err(Missing::Died) => none("died", None),
+        Err(Missing::Unknown { detail }) => {
+            tracing::warn!(%detail, "nobody knows what came of a call to a file");
+            none("unreachable", None)
         }
-        Err(Missing::Refused(refused)) => Err(crate::service::ServiceError::from(refused).into()),
-        Err(Missing::Stopped) => {
-            Err(crate::service::ServiceError::from(crate::engine::Stopped).into())
+        Err(Missing::CutOff { reason }) => none(reason.name(), None),
+        Err(Missing::Rejected { detail }) => {
+            let text = format!("the provider rejects the request: {detail}");
+            Err(with_loss(ApiError::new(ErrorCode::InvalidRequest, text), files_lost))
+        }
+        Err(Missing::NoSuchFile { path }) => {
+            let text = format!("no such file: {path}");
+            Err(with_loss(ApiError::new(ErrorCode::NotFound, text), files_lost))
         }
     }
 }

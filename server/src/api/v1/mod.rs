@@ -12,7 +12,7 @@ pub(super) mod turns;
 
 use super::error::{ApiError, ErrorCode};
 use crate::service::ServiceError;
-use sandpool_core::{Span, WhyRejected};
+use sandpool_core::{Reason, Span, WhyRejected};
 
 impl From<ServiceError> for ApiError {
     fn from(error: ServiceError) -> Self {
@@ -55,6 +55,17 @@ async fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T, ApiError> {
     tokio::spawn(work).await.map_err(|defect| ApiError::internal(&defect))
+}
+
+/// An error that comes with the news that files are gone says so: they are told once.
+fn with_loss(error: ApiError, files_lost: Option<Reason>) -> ApiError {
+    match files_lost {
+        None => error,
+        Some(reason) => error.hint(format!(
+            "the sandbox of this conversation is a new one ({}): files of earlier turns are gone",
+            reason.name()
+        )),
+    }
 }
 
 /// Seconds as the API writes them.

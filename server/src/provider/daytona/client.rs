@@ -30,7 +30,7 @@ pub struct Daytona {
     http: Client,
     api: Url,
     /// Where a sandbox's toolbox is reached, as its latest description said.
-    toolboxes: Mutex<BTreeMap<ProviderId, String>>,
+    toolboxes: Mutex<BTreeMap<ProviderId, Url>>,
 }
 
 impl fmt::Debug for Daytona {
@@ -117,15 +117,12 @@ impl Daytona {
                 })?
             }
         };
-        let base = Url::parse(&base).map_err(|_| ProviderError::Unavailable {
-            detail: "the toolbox address cannot be read".to_owned(),
-        })?;
         let mut parts = vec![text.as_str()];
         parts.extend_from_slice(path);
         Ok(self.http.request(method, joined(&base, &parts)))
     }
 
-    fn toolbox_of(&self, provider: ProviderId) -> Option<String> {
+    fn toolbox_of(&self, provider: ProviderId) -> Option<Url> {
         self.toolboxes.lock().unwrap_or_else(PoisonError::into_inner).get(&provider).cloned()
     }
 
@@ -133,12 +130,13 @@ impl Daytona {
     /// one that is not encrypted is believed only of an API that is not encrypted either.
     pub(super) fn meet(&self, sandbox: &Sandbox) -> ProviderId {
         let provider = self.ids.number_of(&sandbox.id);
-        let address = sandbox.toolbox_proxy_url.as_str();
-        let safe = address.starts_with("https://")
-            || (self.api.scheme() == "http" && address.starts_with("http://"));
-        if safe {
+        let address = Url::parse(&sandbox.toolbox_proxy_url).ok().filter(|address| {
+            address.scheme() == "https"
+                || (self.api.scheme() == "http" && address.scheme() == "http")
+        });
+        if let Some(address) = address {
             let mut toolboxes = self.toolboxes.lock().unwrap_or_else(PoisonError::into_inner);
-            toolboxes.insert(provider, address.to_owned());
+            toolboxes.insert(provider, address);
         }
         provider
     }
