@@ -58,6 +58,11 @@ pub(super) enum Holds {
 }
 
 impl State {
+    /// Whether commands can run in it: its size may be changing meanwhile, and so may a delete hang.
+    pub(super) fn runs_commands(self) -> bool {
+        matches!(self, State::Started | State::ResizingRunning | State::StuckDestroying)
+    }
+
     /// States whose beginnings every record remembers: those that the simulator's lists show late.
     const TRACED: usize = 7;
 

@@ -11,7 +11,10 @@ use tokio::sync::watch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// Commands can run in it.
-    Started,
+    Started {
+        /// How often it had been stopped before: what ran in it before that many stops is over.
+        stops: u32,
+    },
     /// Its files are there and nothing runs in it.
     Stopped,
     /// Nothing is left of it.
@@ -138,7 +141,7 @@ impl ControlPlane for Live {
 fn standing_of(access: &ToolboxAccess) -> Standing {
     match (access.exists, access.is_started) {
         (false, _) => Standing::Gone,
-        (true, true) => Standing::Started,
+        (true, true) => Standing::Started { stops: access.stops },
         (true, false) => Standing::Stopped,
     }
 }

@@ -19,6 +19,8 @@ pub struct ToolboxAccess {
     pub id: Uuid,
     /// Whether commands can run in it.
     pub is_started: bool,
+    /// How often what ran in it has come to its end.
+    pub stops: u32,
     /// The state that answers show, by Daytona's word for it.
     pub state: &'static str,
     /// Its environment, as it was given.
@@ -38,6 +40,7 @@ impl Account {
             provider: id,
             id: row.id,
             is_started: seen.is_started,
+            stops: seen.stops,
             state: seen.state,
             env: row.env.clone(),
             exists: seen.desired != Desired::Destroyed,

@@ -148,6 +148,8 @@ pub struct Seen {
     pub ends_at: Option<Time>,
     /// Whether a command could be run in it.
     pub is_started: bool,
+    /// How often what ran in it has come to its end.
+    pub stops: u32,
 }
 
 impl Seen {
@@ -297,6 +299,7 @@ impl Cloud {
             ends_at: now.plus(create.lifetimes.ttl),
             updated_at: now,
             works: 0,
+            stops: 0,
             delete_hangs: false,
         }));
         id
@@ -323,7 +326,8 @@ impl Cloud {
             last_activity: record.last_activity,
             updated_at: errands.updated_at.max(record.last_activity),
             ends_at: (errands.ends_at < Time::MAX).then_some(errands.ends_at),
-            is_started: record.state == State::Started
+            stops: errands.stops,
+            is_started: matches!(record.state, State::Started | State::ResizingRunning)
                 && !matches!(errands.desired, Desired::Stopped | Desired::Destroyed),
         })
     }

@@ -107,6 +107,9 @@ pub(in crate::daytona) struct Errands {
     pub(super) updated_at: Time,
     /// How much work was begun for it: part of the key of each work's luck.
     pub(super) works: u32,
+    /// How often what ran in it has come to its end. Rises at once, so that a stop is seen also
+    /// by who looks only after the next start.
+    pub(super) stops: u32,
     /// Whether its next delete hangs, as the profile's luck has it.
     pub(super) delete_hangs: bool,
 }
@@ -126,6 +129,9 @@ impl Cloud {
         errands.before = state;
         errands.desired = desired;
         errands.work = Some(work);
+        if work == Work::Stop {
+            errands.stops += 1;
+        }
         errands.phase = Phase::Waiting;
         errands.fate = None;
         errands.updated_at = now;

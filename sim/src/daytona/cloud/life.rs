@@ -242,6 +242,10 @@ impl Cloud {
             Some(errands) => errands.size,
         };
         self.quota.change(record.state, state, size);
+        let ends = record.state.runs_commands() && !state.runs_commands();
+        if let Some(errands) = record.errands.as_mut().filter(|_| ends) {
+            errands.stops += 1;
+        }
         record.enter(state, now);
     }
 

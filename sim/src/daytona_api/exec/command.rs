@@ -76,16 +76,15 @@ impl Workspace {
         if !self.runs_commands() {
             return Outcome::Ended { exit_code: 0, output: String::new() };
         }
-        self.note_run();
         let (mut child, output) = match self.spawn(&command) {
             Ok(started) => started,
             Err(error) => return Outcome::NotStarted { reason: error.to_string() },
         };
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
-        self.groups.add(leader);
-        // Either the stop sees the group, or it is seen here.
-        if self.stops() != stops {
-            kill_group(leader);
+        if self.has_started(leader, stops) {
+            let late = Arc::clone(&self);
+            // It panics only where that has been reported.
+            let _ = tokio::task::spawn_blocking(move || late.kill_marked()).await;
         }
         let input = match command.run {
             Run::Script(text) => text,

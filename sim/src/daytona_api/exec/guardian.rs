@@ -56,7 +56,8 @@ impl Guardian {
             .map(Self)
     }
 
-    /// Lets it go: everything is cleaned up.
+    /// Lets it go: everything is cleaned up. Blocks until its process has ended, which takes as long
+    /// as a shell takes to read a word.
     pub(super) fn dismiss(&mut self) {
         if let Some(mut pipe) = self.0.stdin.take() {
             // If it is gone already it needs no word.

@@ -2,7 +2,7 @@
 
 use super::directory::remove_tree;
 use super::guardian::Guardian;
-use super::leftovers::kill_leftovers;
+use super::leftovers::{Wanted, kill_leftovers};
 use super::workspace::Workspace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -133,7 +133,10 @@ impl Host {
             }
         }
         if !ran.is_empty() {
-            kill_leftovers(&self.root, &self.mark, &|id| ran.contains(id));
+            let all = || stopped.iter().chain(gone);
+            self.kill_leftovers(&|id| ran.contains(id), &|id, group| {
+                all().any(|workspace| workspace.id() == id && workspace.groups.had(group))
+            });
         }
         let mut ended = Ok(());
         for workspace in gone {
@@ -146,6 +149,28 @@ impl Host {
         ended
     }
 
+    fn kill_leftovers(
+        &self,
+        sandbox: &dyn Fn(&str) -> bool,
+        had_group: &dyn Fn(&str, i32) -> bool,
+    ) {
+        kill_leftovers(&Wanted { root: &self.root, mark: &self.mark, sandbox, had_group });
+    }
+
+    /// A sandbox that is started has been stopped so often: what was started in it before the last
+    /// of these stops is killed, whether anybody saw that stop or not. Says whether there was such
+    /// a stop. Blocks.
+    pub(in crate::daytona_api) fn follow(&self, workspace: &Arc<Workspace>, stops: u32) -> bool {
+        let mut followed = workspace.followed_stops();
+        let is_over = followed.is_some_and(|followed| followed != stops);
+        if is_over {
+            // Nothing is removed, so nothing can fail.
+            let _ = self.end(&[Arc::clone(workspace)], &[]);
+        }
+        *followed = Some(stops);
+        is_over
+    }
+
     /// Kills every process and removes every directory. Blocks. Nothing can be made afterwards.
     pub(in crate::daytona_api) fn shut_down(&self) {
         let mut state = self.state();
@@ -153,9 +178,11 @@ impl Host {
         for workspace in state.workspaces.values() {
             workspace.stop_groups();
         }
-        state.workspaces.clear();
+        let workspaces = std::mem::take(&mut state.workspaces);
         // Every mark starts with this one: all that is left is found in one look.
-        kill_leftovers(&self.root, &self.mark, &|_| true);
+        self.kill_leftovers(&|_| true, &|id, group| {
+            workspaces.get(id).is_some_and(|workspace| workspace.groups.had(group))
+        });
         match remove_tree(&self.root) {
             Ok(()) => guardian.dismiss(),
             // It tries again when it is let go without a word.
@@ -165,6 +192,7 @@ impl Host {
 }
 
 impl Drop for Host {
+    /// As [`Host::shut_down`]: blocks until everything is gone.
     fn drop(&mut self) {
         self.shut_down();
     }

@@ -11,6 +11,7 @@ mod environment;
 mod guardian;
 mod host;
 mod leftovers;
+mod log;
 mod process_group;
 mod session;
 mod shell;

@@ -1,11 +1,12 @@
 //! Sessions: a shell that stays, and takes one command after the other.
 //!
 //! The shell reads commands from its standard input and reports each one's exit code on its
-//! standard output, which the commands themselves do not see: theirs go to files, and they read
-//! from a named pipe that requests can write to.
+//! standard output, which the commands themselves do not see: theirs go through named pipes to
+//! files that have a limit, and they read from a named pipe that requests can write to.
 
 use super::capture::{CUT_NOTE, OUTPUT_MOST};
 use super::command::code_of;
+use super::log::Log;
 use super::process_group::kill_group;
 use super::workspace::Workspace;
 use nix::sys::stat::Mode;
@@ -54,6 +55,8 @@ struct State {
     commands: Vec<SessionCommand>,
     /// The other ends of the commands' inputs, until they end.
     inputs: BTreeMap<String, File>,
+    /// What the commands write, to their output and to their error output, until they end.
+    logs: BTreeMap<String, [Log; 2]>,
     has_ended: bool,
 }
 
@@ -76,7 +79,7 @@ pub(in crate::daytona_api) struct Session {
 }
 
 impl Session {
-    /// Starts its shell in the sandbox's home. `stops` is how often the sandbox had been stopped
+    /// Starts its shell in the sandbox's home. Blocks. `stops` is how often the sandbox had been stopped
     /// when the request was let in.
     pub(in crate::daytona_api) fn start(
         workspace: &Arc<Workspace>,
@@ -89,7 +92,6 @@ impl Session {
         }
         // Not those above it: where they are gone, so is the sandbox.
         fs::create_dir(&files)?;
-        workspace.note_run();
         let mut child = workspace
             .process(&workspace.directory().home(), &BTreeMap::new())
             .stdin(Stdio::piped())
@@ -97,9 +99,8 @@ impl Session {
             .stderr(Stdio::null())
             .spawn()?;
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
-        workspace.groups.add(leader);
-        if workspace.stops() != stops {
-            kill_group(leader);
+        if workspace.has_started(leader, stops) {
+            workspace.kill_marked();
         }
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the shell has no pipes").into());
@@ -111,7 +112,7 @@ impl Session {
             follower.follow(stdout).await;
             let code = child.wait().await.map_or(-1, code_of);
             workspace.groups.remove(leader);
-            follower.end(code);
+            follower.end(code).await;
         });
         Ok(session)
     }
@@ -126,6 +127,10 @@ impl Session {
         while let Ok(Some(line)) = lines.next_line().await {
             let told = line.split_once(' ').and_then(|(id, code)| Some((id, code.parse().ok()?)));
             let Some((id, code)) = told else { continue };
+            let logs = self.state().logs.remove(id);
+            for log in logs.into_iter().flatten() {
+                log.drain().await;
+            }
             let mut state = self.state();
             state.inputs.remove(id);
             if let Some(command) = state.commands.iter_mut().find(|command| command.id == id) {
@@ -137,7 +142,11 @@ impl Session {
     }
 
     /// The shell has ended: whatever had not, has now.
-    fn end(&self, code: i32) {
+    async fn end(&self, code: i32) {
+        let logs = std::mem::take(&mut self.state().logs);
+        for log in logs.into_values().flatten() {
+            log.drain().await;
+        }
         let mut state = self.state();
         state.has_ended = true;
         state.inputs.clear();
@@ -161,12 +170,16 @@ impl Session {
         mkfifo(&input, Mode::S_IRUSR | Mode::S_IWUSR).map_err(io::Error::from)?;
         // Open for both, so that it waits for nobody, and so that the command sees no end yet.
         let holder = OpenOptions::new().read(true).write(true).open(&input)?;
+        let (out, err) = (self.file(&id, "out.pipe"), self.file(&id, "err.pipe"));
+        let logs =
+            [Log::open(&out, self.file(&id, "out"))?, Log::open(&err, self.file(&id, "err"))?];
         {
             let mut state = self.state();
             if state.has_ended {
                 return Err(SessionError::Ended);
             }
             state.inputs.insert(id.clone(), holder);
+            state.logs.insert(id.clone(), logs);
             let text = text.to_owned();
             state.commands.push(SessionCommand { id: id.clone(), text, exit_code: None });
         }
@@ -174,8 +187,8 @@ impl Session {
             "command eval {} <{} >{} 2>{}\necho {id} $?\n",
             quoted(text),
             quoted_path(&input),
-            quoted_path(&self.file(&id, "out")),
-            quoted_path(&self.file(&id, "err")),
+            quoted_path(&out),
+            quoted_path(&err),
         );
         let written = shell.stdin.lock().await.write_all(line.as_bytes()).await;
         written.map_err(|_| SessionError::Ended)?;

@@ -2,7 +2,8 @@
 
 use super::directory::{Directory, remove_tree};
 use super::environment::environment;
-use super::process_group::ProcessGroups;
+use super::leftovers::{Wanted, kill_leftovers};
+use super::process_group::{ProcessGroups, kill_group};
 use super::session::Session;
 use std::collections::BTreeMap;
 use std::io;
@@ -26,6 +27,8 @@ pub(in crate::daytona_api) struct Workspace {
     /// Rises whenever its processes are killed: what was let in before must not start after.
     stops: AtomicU64,
     has_run: AtomicBool,
+    /// The stops of its sandbox up to which everything was killed, once one was looked at.
+    followed_stops: Mutex<Option<u32>>,
     sessions: Mutex<BTreeMap<String, Arc<Session>>>,
 }
 
@@ -51,6 +54,7 @@ impl Workspace {
             groups: ProcessGroups::default(),
             stops: AtomicU64::new(0),
             has_run: AtomicBool::new(false),
+            followed_stops: Mutex::default(),
             sessions: Mutex::default(),
         })
     }
@@ -101,9 +105,37 @@ impl Workspace {
         self.base.join(PRIVATE)
     }
 
-    /// Remembers that it has run something.
-    pub(super) fn note_run(&self) {
+    /// The stops of its sandbox up to which everything was killed. While it is held, nobody is let
+    /// in who would run something that the killing under way takes for older.
+    pub(super) fn followed_stops(&self) -> MutexGuard<'_, Option<u32>> {
+        self.followed_stops.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A process was started that leads a group. `stops` is how often the workspace had been stopped
+    /// when it was let in. Says whether there was a stop since: then it is killed already, and
+    /// [`Workspace::kill_marked`] must follow.
+    ///
+    /// Either a stop sees the group, or the stop is seen here.
+    #[must_use]
+    pub(super) fn has_started(&self, leader: i32, stops: u64) -> bool {
+        self.groups.add(leader);
         self.has_run.store(true, Ordering::SeqCst);
+        let is_late = self.stops() != stops;
+        if is_late {
+            kill_group(leader);
+        }
+        is_late
+    }
+
+    /// Kills every process that bears the sandbox's mark: what started too late for a stop may have
+    /// left its group, and nobody may look again. Blocks.
+    pub(super) fn kill_marked(&self) {
+        kill_leftovers(&Wanted {
+            root: &self.base,
+            mark: &self.mark,
+            sandbox: &|rest| rest.is_empty(),
+            had_group: &|_, _| false,
+        });
     }
 
     /// Its sessions.

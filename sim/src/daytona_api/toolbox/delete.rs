@@ -16,13 +16,17 @@ pub(super) async fn delete(entered: Entered, query: Query) -> Result<StatusCode,
         }
         let stat = |error| DaemonError::of_file("stat", &path, &error);
         let dir = directory.open().map_err(stat)?;
-        let is_dir = dir.metadata(&inside).map_err(stat)?.is_dir();
+        let is_link = dir.symlink_metadata(&inside).map_err(stat)?.is_symlink();
+        // A link is removed itself, wherever it leads, and whether there is anything.
+        let is_dir = match dir.metadata(&inside) {
+            Ok(metadata) => metadata.is_dir(),
+            Err(_) if is_link => false,
+            Err(error) => return Err(stat(error)),
+        };
         if is_dir && !is_recursive {
             let message = "cannot delete directory without recursive flag";
             return Err(DaemonError::bad_request(message));
         }
-        // A link to a directory is removed itself.
-        let is_link = dir.symlink_metadata(&inside).map_err(stat)?.is_symlink();
         let removed =
             if is_dir && !is_link { dir.remove_dir_all(&inside) } else { dir.remove_file(&inside) };
         removed

@@ -8,6 +8,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use std::path::Path;
 use tokio::fs::File;
+use tokio::io::AsyncReadExt;
 use tokio_util::io::ReaderStream;
 
 pub(super) async fn download(entered: Entered, query: Query) -> Result<Response, DaemonError> {
@@ -22,7 +23,7 @@ pub(super) async fn download(entered: Entered, query: Query) -> Result<Response,
         (header::CONTENT_DISPOSITION, disposition),
         (header::CACHE_CONTROL, "must-revalidate".to_owned()),
     ];
-    Ok((headers, Body::from_stream(ReaderStream::new(file))).into_response())
+    Ok((headers, Body::from_stream(ReaderStream::new(file.take(length)))).into_response())
 }
 
 /// Opens a file of the sandbox for reading; with it comes its length, bytes.

@@ -33,7 +33,12 @@ fn modified(metadata: &Metadata) -> jiff::Timestamp {
 
 /// The kind and the permissions as ten letters.
 fn mode_text(metadata: &Metadata, bits: u32) -> String {
-    let kind = if metadata.is_dir() { 'd' } else { '-' };
+    // The letters of Go's FileMode.
+    let kind = match metadata {
+        it if it.is_dir() => 'd',
+        it if it.is_symlink() => 'L',
+        _ => '-',
+    };
     let letters = (0..9).map(|place| {
         let is_set = bits & (0o400 >> place) != 0;
         if is_set { ['r', 'w', 'x'][place % 3] } else { '-' }

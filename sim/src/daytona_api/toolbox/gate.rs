@@ -45,7 +45,7 @@ pub(super) async fn gate(
             match sandbox.standing {
                 Standing::Gone => Err(container_not_found(&sandbox.id)),
                 Standing::Stopped => Err(not_started()),
-                Standing::Started => enter(&toolbox, sandbox.id, sandbox.env).await,
+                Standing::Started { .. } => enter(&toolbox, sandbox.id, sandbox.env).await,
             }
         }
     };
@@ -75,16 +75,19 @@ async fn enter(
     blocking(move || {
         let made = shared.host.workspace(&id, &env);
         let workspace = made.map_err(|error| DaemonError::internal(error.to_string()))?;
-        let stops = workspace.stops();
-        // A stop that is not seen here comes after the count above, and is noticed by it.
-        match shared.control_plane.standing(&id) {
-            Standing::Started => Ok(Entered { workspace, stops }),
-            Standing::Stopped => Err(not_started()),
-            Standing::Gone => {
-                // Nobody may have noticed the end before its directory was made again.
-                let removed = shared.host.end(&[], &[workspace]);
-                removed.map_err(|error| DaemonError::internal(error.to_string()))?;
-                Err(container_not_found(&id))
+        loop {
+            let stops = workspace.stops();
+            // A stop that is not seen here comes after the count above, and is noticed by it.
+            match shared.control_plane.standing(&id) {
+                Standing::Started { stops } if shared.host.follow(&workspace, stops) => {}
+                Standing::Started { .. } => return Ok(Entered { workspace, stops }),
+                Standing::Stopped => return Err(not_started()),
+                Standing::Gone => {
+                    // Nobody may have noticed the end before its directory was made again.
+                    let removed = shared.host.end(&[], &[workspace]);
+                    removed.map_err(|error| DaemonError::internal(error.to_string()))?;
+                    return Err(container_not_found(&id));
+                }
             }
         }
     })

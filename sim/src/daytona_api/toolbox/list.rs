@@ -36,10 +36,12 @@ fn walk(dir: &Dir, inside: &Path, depth: u32, found: &mut Vec<Value>) -> io::Res
     names.sort();
     for name in names {
         let place = if inside == Path::new(".") { name.into() } else { inside.join(name) };
-        // Gone meanwhile, or a link that leads nowhere or out.
-        let Ok(metadata) = dir.metadata(&place) else { continue };
+        // Gone meanwhile.
+        let Ok(own) = dir.symlink_metadata(&place) else { continue };
+        let is_link = own.is_symlink();
+        // Of a link that leads nowhere or out, the link is what there is.
+        let metadata = dir.metadata(&place).unwrap_or(own);
         found.push(file_info(&Directory::shown(&place), &metadata));
-        let is_link = dir.symlink_metadata(&place).is_ok_and(|metadata| metadata.is_symlink());
         // Links are not followed downwards: they may lead up again.
         if depth > 1 && metadata.is_dir() && !is_link {
             // What cannot be read is listed itself, without what is in it.

@@ -32,7 +32,8 @@ fn look(toolbox: &Toolbox) {
     let (mut stopped, mut gone) = (Vec::new(), Vec::new());
     for workspace in toolbox.host.workspaces() {
         match toolbox.control_plane.standing(workspace.id()) {
-            Standing::Started => {}
+            // A stop that was followed at once by a start is seen by the count alone.
+            Standing::Started { stops } => drop(toolbox.host.follow(&workspace, stops)),
             Standing::Stopped => stopped.push(workspace),
             Standing::Gone => gone.push(workspace),
         }

@@ -1,8 +1,9 @@
 //! What is left of a sandbox's processes and files: nothing.
 
 use super::client::{entries, is_running, soon};
-use super::{Client, served};
-use serde_json::json;
+use super::{Client, roomy, served};
+use sandpool_sim::{DaytonaApi, DaytonaApiOptions};
+use serde_json::{Value, json};
 
 /// Starts a process that outlives its command and has left its process group; the answer is its
 /// process id.
@@ -90,4 +91,108 @@ fn a_panic_leaves_nothing() {
     let (root, process) = receiver.recv().expect("it came so far");
     assert!(!root.exists(), "the directory is left");
     assert!(!is_running(process), "a process is left");
+}
+
+#[tokio::test]
+async fn who_only_looks_into_a_sandbox_is_left_alone() {
+    let (api, client) = served().await;
+    let id = client.create(json!({})).await;
+    let process = stray(&client, &id).await;
+    let mut visitor = std::process::Command::new("sleep")
+        .arg("300")
+        .current_dir(api.directory().join(&id).join("fs/home/daytona"))
+        .spawn()
+        .expect("a process");
+    client.stop(&id).await;
+    soon("the sandbox's own is gone", || !is_running(process)).await;
+    client.remove(&id).await;
+    let root = api.directory().to_owned();
+    soon("the directory is gone", || entries(&root) == 0).await;
+    api.stop().await;
+    let is_left_alone = is_running(visitor.id());
+    visitor.kill().expect("it is ours");
+    visitor.wait().expect("it was started here");
+    assert!(is_left_alone, "a process that nobody of the sandbox started was killed");
+}
+
+#[tokio::test]
+async fn who_cleared_its_environment_and_stayed_in_its_group_dies_with_the_sandbox() {
+    let (api, client) = served().await;
+    let id = client.create(json!({})).await;
+    // Its leader has ended and been waited for: only the group's number tells whose it is.
+    let command = "env -i sh -c 'echo $$ >stray; exec sleep 300' >/dev/null 2>&1 </dev/null &\n\
+                   while [ ! -s stray ]; do sleep 0.01; done; cat stray";
+    let (_, output) = client.execute(&id, command).await;
+    let process: u32 = output.trim().parse().expect("a process id");
+    assert!(is_running(process), "it outlives its command");
+    client.stop(&id).await;
+    soon("it died with the stop", || !is_running(process)).await;
+    api.stop().await;
+}
+
+/// One whose own work takes no time at all.
+async fn served_in_no_time() -> (DaytonaApi, Client) {
+    let options =
+        DaytonaApiOptions { speed: 1e6, account: roomy(), ..DaytonaApiOptions::default() };
+    let api = DaytonaApi::start(options).await.expect("a free port");
+    let client = Client::new(&api.url(), api.api_key());
+    (api, client)
+}
+
+#[tokio::test]
+async fn a_stop_that_is_followed_at_once_by_a_start_ends_what_ran() {
+    let (api, client) = served_in_no_time().await;
+    let never = json!({ "autoStopInterval": 0 });
+    for _ in 0..10 {
+        let id = client.create(never.clone()).await;
+        let process = stray(&client, &id).await;
+        let path = format!("/api/sandbox/{id}");
+        client.post(&format!("{path}/stop"), Value::Null).await.with(200);
+        client.post(&format!("{path}/start"), Value::Null).await.with(200);
+        client.until(&id, "started").await;
+        // Whoever comes first does not meet it any more.
+        assert_eq!(client.execute(&id, "true").await, (0, String::new()));
+        assert!(!is_running(process), "it should have died with the stop");
+    }
+    api.stop().await;
+}
+
+#[tokio::test]
+async fn what_starts_while_its_sandbox_stops_is_gone_with_it() {
+    let (api, client) = served_in_no_time().await;
+    let id = client.create(json!({ "autoStopInterval": 0 })).await;
+    let (execute, path) = (format!("/toolbox/{id}/process/execute"), format!("/api/sandbox/{id}"));
+    // It leaves its process group at once, and nobody waits for it.
+    let leaves = json!({ "command": "setsid sleep 300 >/dev/null 2>&1 </dev/null &" }).to_string();
+    for _ in 0..60 {
+        let begun: Vec<_> = (0..4)
+            .map(|_| {
+                let (client, execute, leaves) = (client.clone(), execute.clone(), leaves.clone());
+                tokio::spawn(async move {
+                    client.try_send("POST", &execute, "application/json", leaves).await
+                })
+            })
+            .collect();
+        client.post(&format!("{path}/stop"), Value::Null).await;
+        for task in begun {
+            task.await.expect("it does not panic");
+        }
+        client.until(&id, "stopped").await;
+        soon("nothing is left", || marked(&id) == 0).await;
+        client.post(&format!("{path}/start"), Value::Null).await.with(200);
+        client.until(&id, "started").await;
+    }
+    api.stop().await;
+}
+
+/// How many processes bear a sandbox's mark.
+fn marked(id: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").expect("there are processes").flatten();
+    let bears = |process: &std::fs::DirEntry| {
+        let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+        String::from_utf8_lossy(&environment).contains(id)
+    };
+    let numbered =
+        processes.filter(|it| it.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit()));
+    numbered.filter(bears).count()
 }

@@ -90,3 +90,28 @@ async fn a_named_pipe_does_not_hold_a_download() {
     client.download(&id, "pipe").await.refused(400, "BAD_REQUEST");
     api.stop().await;
 }
+
+#[tokio::test]
+async fn links_that_lead_out_or_nowhere_are_listed_and_deleted_as_what_they_are() {
+    let (api, client) = served().await;
+    let id = client.create(json!({})).await;
+    client.execute(&id, "ln -s /etc out; ln -s /etc/passwd file; ln -s nothing dangling").await;
+    let files = format!("/toolbox/{id}/files");
+    let listed = client.get(&files).await.with(200);
+    let shown: Vec<_> = listed
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|it| {
+            (it["name"].as_str(), it["isDir"] == true, it["mode"].as_str().map(|it| &it[..1]))
+        })
+        .collect();
+    let link = |name| (Some(name), false, Some("L"));
+    assert_eq!(shown, [link("dangling"), link("file"), link("out")]);
+    for name in ["dangling", "file", "out"] {
+        client.delete(&format!("{files}?path={name}")).await.with(204);
+    }
+    assert_eq!(client.execute(&id, "ls -A").await.1, "");
+    assert!(std::path::Path::new("/etc/passwd").exists());
+    api.stop().await;
+}

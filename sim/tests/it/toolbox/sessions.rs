@@ -4,6 +4,7 @@ use super::client::soon;
 use super::{Client, roomy, served};
 use sandpool_sim::{AccountSettings, DaytonaApi, DaytonaApiOptions};
 use serde_json::json;
+use std::path::Path;
 use std::time::Duration;
 
 #[tokio::test]
@@ -142,4 +143,57 @@ async fn a_session_command_whose_client_has_gone_does_not_keep_auto_stop_away() 
     assert_eq!(client.get(&format!("/api/sandbox/{id}")).await.json()["state"], "started");
     client.until(&id, "stopped").await;
     api.stop().await;
+}
+
+#[tokio::test]
+async fn the_output_of_a_command_takes_no_more_room_than_its_limit() {
+    let (api, client) = served().await;
+    let id = client.create(json!({})).await;
+    let sessions = format!("/toolbox/{id}/process/session");
+    client.post(&sessions, json!({ "sessionId": "s" })).await.with(201);
+    // What it leaves behind writes on after its end, and is not told that nobody reads.
+    let command = "head -c 20000000 /dev/zero | tr '\\0' x; \
+                   (while [ ! -e go ]; do sleep 0.01; done; head -c 1000000 /dev/zero; echo $? >told) & \
+                   (exit 7)";
+    let ended = client.post(&format!("{sessions}/s/exec"), json!({ "command": command })).await;
+    let ended = ended.with(200);
+    assert_eq!(ended["exitCode"], 7);
+    let stdout = ended["stdout"].as_str().expect("an output");
+    assert!(stdout.ends_with("[output cut after 8388608 bytes]\n"), "{}", stdout.len());
+    assert!(stdout[..8_388_608].bytes().all(|byte| byte == b'x'));
+    let (_, _) = client.execute(&id, "touch go").await;
+    let home = api.directory().join(&id).join("fs/home/daytona");
+    let told = || std::fs::read_to_string(home.join("told")).unwrap_or_default();
+    soon("it wrote everything", || told() == "0\n").await;
+    let kept = size_of(&api.directory().join(&id).join("private"));
+    assert!(kept < 9_000_000, "{kept} bytes are kept");
+    api.stop().await;
+}
+
+#[tokio::test]
+async fn all_that_a_command_wrote_is_there_when_it_has_ended() {
+    let (api, client) = served().await;
+    let id = client.create(json!({})).await;
+    let sessions = format!("/toolbox/{id}/process/session");
+    client.post(&sessions, json!({ "sessionId": "s" })).await.with(201);
+    for round in 0..50 {
+        let command = format!("printf %s {round}; printf %060000d 7 >&2");
+        let ended = client.post(&format!("{sessions}/s/exec"), json!({ "command": command })).await;
+        let ended = ended.with(200);
+        assert_eq!(ended["stdout"], round.to_string());
+        assert_eq!(ended["stderr"].as_str().map(str::len), Some(60_000));
+    }
+    api.stop().await;
+}
+
+/// Bytes of all files below a directory.
+fn size_of(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).expect("it is there").flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
 }
