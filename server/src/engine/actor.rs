@@ -27,7 +27,7 @@ use tokio::time::{Instant, sleep_until};
 const MOST_IN_A_BATCH: usize = 256;
 
 /// What nothing waits for is written at the latest after this long.
-const LAZY: Span = Span::from_millis(50);
+const LAZY: Span = Span::from_millis(10);
 
 /// Commits under way at once: while one is synced, the next one gathers.
 const MOST_IN_FLIGHT: usize = 2;
