@@ -17,7 +17,8 @@ mod store;
 pub use api::openapi;
 pub use cli::main;
 pub use config::{
-    DaytonaSettings, HistorySettings, HttpSettings, Settings, SettingsError, StoreSettings,
+    DaytonaSettings, HistorySettings, HttpSettings, Settings, SettingsError, SimulatedSettings,
+    StoreSettings,
 };
 pub use context::{
     BytesOverFour, ContextRules, Selected, Selection, TokenEstimate, load_context, select_context,
@@ -25,9 +26,9 @@ pub use context::{
 pub use keys::{ApiKey, AuthError, KeyHash, authenticate, redact_keys};
 pub use provider::{
     Alive, CommandOutcome, CommandRequest, Daytona, DaytonaOptions, FileContent, FileEntry,
-    FileSource, Found, IdTable, OptionsError, Origin, Pool, PoolError, PrepareFile, PrepareSteps,
-    ProviderError, Relabelling, SandboxProvider, SandboxTemplate, Scripted, Simulated, Target,
-    carry_out,
+    FileSource, Found, IdTable, Language, OptionsError, Origin, OutputSink, Pool, PoolError,
+    PrepareFile, PrepareSteps, ProviderError, Relabelling, Run, SandboxProvider, SandboxTemplate,
+    Scripted, Simulated, Target, carry_out,
 };
 pub use store::{
     Account, ApiKeyRecord, Batch, Committing, Conversation, ConversationKey, ConversationPage,

@@ -110,6 +110,11 @@ impl ApiError {
         self
     }
 
+    /// What is told where there is no status to go with it.
+    pub(crate) fn into_body(self) -> ErrorBody {
+        self.body
+    }
+
     /// The same answer for what does not exist and for what belongs to somebody else.
     pub(crate) fn not_found(what: &str) -> Self {
         Self::new(ErrorCode::NotFound, format!("no such {what}"))

@@ -6,7 +6,7 @@ use axum::extract::State;
 use std::sync::atomic::Ordering;
 
 /// The process runs
-#[utoipa::path(get, path = "/healthz", tag = "operation", responses((status = 200, description = "it runs", body = String)))]
+#[utoipa::path(get, path = "/healthz", tag = "operation", security(()), responses((status = 200, description = "it runs", body = String)))]
 pub(super) async fn healthz() -> &'static str {
     "ok"
 }
@@ -16,6 +16,7 @@ pub(super) async fn healthz() -> &'static str {
     get,
     path = "/readyz",
     tag = "operation",
+    security(()),
     responses(
         (status = 200, description = "it does", body = String),
         (status = 503, description = "it is shutting down, or has failed", body = super::error::ErrorBody)

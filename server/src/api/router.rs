@@ -1,13 +1,16 @@
 //! Every route in one list.
 
 use super::app::App;
-use super::error::{ApiError, ErrorCode};
+use super::error::{ApiError, ErrorBody, ErrorCode};
 use super::{health, middleware, v1};
 use axum::Router;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use utoipa::openapi::content::ContentBuilder;
+use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::{Modify, OpenApi};
+use utoipa::openapi::{Ref, RefOr};
+use utoipa::{Modify, OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -64,12 +67,44 @@ fn routes() -> OpenApiRouter<App> {
 /// The OpenAPI document that the server serves.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    routes().into_openapi()
+    let mut document = routes().into_openapi();
+    add_common_answers(&mut document);
+    document
+}
+
+/// What the middlewares and the readers of bodies answer, whatever the route.
+fn add_common_answers(document: &mut utoipa::openapi::OpenApi) {
+    let answer = |description: &str| {
+        let body =
+            ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build();
+        let response = ResponseBuilder::new().description(description);
+        RefOr::T(response.content("application/json", body).build())
+    };
+    for (path, item) in &mut document.paths.paths {
+        let methods =
+            [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch];
+        for operation in methods.into_iter().flatten() {
+            let mut common = Vec::new();
+            if path.starts_with("/v1/") {
+                common.push(("503", "too many requests are under way, or the server ends"));
+                common.push(("500", "a defect, or the store fails"));
+            }
+            if operation.request_body.is_some() {
+                common.push(("413", "the body is too large"));
+                common.push(("415", "the body is of another type"));
+            }
+            for (status, description) in common {
+                let responses = &mut operation.responses.responses;
+                responses.entry(status.to_owned()).or_insert_with(|| answer(description));
+            }
+        }
+    }
 }
 
 /// The whole service.
 pub(crate) fn router(app: App) -> Router {
-    let (router, document) = routes().split_for_parts();
+    let (router, mut document) = routes().split_for_parts();
+    add_common_answers(&mut document);
     let document = document.to_json().expect("the document is JSON");
     let router = router
         .route("/openapi.json", get(move || async move { json(document) }))

@@ -13,7 +13,7 @@ use crate::store::{Recovery, SqliteOptions, SqliteStore, Store};
 use axum::serve::ListenerExt;
 use clap::Args;
 use sandpool_core::{ClassId, SandboxName};
-use sandpool_sim::{DaytonaApi, DaytonaApiOptions};
+use sandpool_sim::DaytonaApi;
 use secrecy::SecretString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -134,7 +134,7 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
         .await
         .map_err(|error| cannot(format!("cannot listen on {}: {error}", settings.http.listen)))?;
     let address = listener.local_addr().map_err(|error| cannot(error.to_string()))?;
-    announce(address, &source, first.as_ref());
+    announce(address, &source, settings.simulated.run_commands, first.as_ref());
 
     let engine = started.engine;
     let mut running = started.running;
@@ -198,7 +198,8 @@ async fn source(settings: &Settings) -> Result<Source, Failure> {
             settings.http.listen
         )));
     }
-    let api = DaytonaApi::start(DaytonaApiOptions::default())
+    let options = settings.simulated.options().map_err(Failure::Mistakes)?;
+    let api = DaytonaApi::start(options)
         .await
         .map_err(|error| Failure::CannotStart(error.to_string()))?;
     Ok(Source::Simulated(api))
@@ -220,11 +221,21 @@ fn with_hint(error: &crate::store::StoreError) -> String {
     }
 }
 
-fn announce(address: SocketAddr, source: &Source, first: Option<&super::first_start::FirstKeys>) {
+fn announce(
+    address: SocketAddr,
+    source: &Source,
+    runs_commands: bool,
+    first: Option<&super::first_start::FirstKeys>,
+) {
     if let Source::Simulated(api) = source {
         println!(
-            "SIMULATED Daytona at {}: COMMANDS RUN ON THIS MACHINE, with your rights.",
-            api.url()
+            "SIMULATED Daytona at {}: {}",
+            api.url(),
+            if runs_commands {
+                "COMMANDS RUN ON THIS MACHINE, with your rights."
+            } else {
+                "commands do not run."
+            }
         );
         println!(
             "It is for trying things out and no security boundary. Set DAYTONA_API_KEY for the real one."

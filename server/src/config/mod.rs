@@ -2,16 +2,18 @@
 //! only a server needs beside it.
 //!
 //! `[server]` and `[classes]` are read by the simulator's own reader. The other tables are read
-//! here: `[http]`, `[store]`, `[daytona]` and `[history]`.
+//! here: `[http]`, `[store]`, `[daytona]`, `[simulated]` and `[history]`.
 
 mod daytona;
 mod history;
 mod http;
+mod simulated;
 mod store;
 
 pub use daytona::DaytonaSettings;
 pub use history::HistorySettings;
 pub use http::HttpSettings;
+pub use simulated::SimulatedSettings;
 pub use store::StoreSettings;
 
 use sandpool_sim::{Mistake, PolicyBlock, ScenarioErrors, parse_policy_block};
@@ -19,7 +21,7 @@ use serde::Deserialize;
 use std::path::Path;
 
 /// The tables of a configuration file besides the policy block.
-const OTHER_TABLES: [&str; 4] = ["http", "store", "daytona", "history"];
+const OTHER_TABLES: [&str; 5] = ["http", "store", "daytona", "history", "simulated"];
 
 /// Everything that a server is told by its configuration file.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub struct Settings {
     pub store: StoreSettings,
     /// `[daytona]`.
     pub daytona: DaytonaSettings,
+    /// `[simulated]`.
+    pub simulated: SimulatedSettings,
     /// `[history]`.
     pub history: HistorySettings,
 }
@@ -59,6 +63,7 @@ struct OtherTables {
     http: HttpSettings,
     store: StoreSettings,
     daytona: DaytonaSettings,
+    simulated: SimulatedSettings,
     history: HistorySettings,
 }
 
@@ -106,6 +111,7 @@ impl Settings {
                 http: others.http,
                 store: others.store,
                 daytona: others.daytona,
+                simulated: others.simulated,
                 history: others.history,
             }),
             _ => {
@@ -121,6 +127,7 @@ impl OtherTables {
     fn mistakes(&self, text: &str) -> Vec<Mistake> {
         let wrong = self.http.wrong().into_iter().chain(self.daytona.wrong());
         wrong
+            .chain(self.simulated.wrong())
             .chain(self.history.wrong())
             .map(|wrong| {
                 Mistake::new(place_of(text, wrong.table, wrong.key), wrong.message).hint(wrong.hint)

@@ -15,7 +15,7 @@ mod prepare;
 mod simulated;
 mod template;
 
-pub use command::{CommandOutcome, CommandRequest};
+pub use command::{CommandOutcome, CommandRequest, Language, OutputSink, Run};
 pub use daytona::{Daytona, DaytonaOptions, OptionsError};
 pub use error::ProviderError;
 pub use files::{FileContent, FileEntry};
@@ -110,6 +110,26 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync + 'static {
         provider: ProviderId,
         command: &CommandRequest,
     ) -> Result<CommandOutcome, ProviderError>;
+
+    /// As [`SandboxProvider::execute`], and passes the output on as it comes, as far as the provider
+    /// has a way for that; whatever was not passed on before is at the end.
+    ///
+    /// # Errors
+    /// As [`SandboxProvider::execute`].
+    async fn execute_streamed(
+        &self,
+        provider: ProviderId,
+        command: &CommandRequest,
+        output: &OutputSink,
+    ) -> Result<CommandOutcome, ProviderError> {
+        let outcome = self.execute(provider, command).await?;
+        if let CommandOutcome::Completed { output: text, .. } = &outcome
+            && !text.is_empty()
+        {
+            output.send(text.as_str());
+        }
+        Ok(outcome)
+    }
 
     /// Writes files, replacing those that exist and making the folders above them.
     async fn write_files(

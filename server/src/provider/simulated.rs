@@ -422,7 +422,7 @@ mod tests {
         let machine = Machine::new(&Profile::default(), &[Class::default()], 1, 0);
         Simulated::new(machine, move |_, command| Scripted {
             takes,
-            ..Scripted::output(format!("ran {}", command.command))
+            ..Scripted::output(format!("ran {}", command.text()))
         })
     }
 

@@ -3,7 +3,7 @@
 use super::lazy_sandbox::{InSandbox, LazySandbox, Missing};
 use super::{Service, ServiceError};
 use crate::engine::Answered;
-use crate::provider::{CommandOutcome, CommandRequest};
+use crate::provider::{CommandOutcome, CommandRequest, OutputSink};
 use crate::store::ConversationKey;
 use sandpool_core::{ExecuteOutcome, Reason, Span, TurnId, Used};
 
@@ -20,6 +20,8 @@ pub(crate) struct Execute {
     pub(crate) patience: Option<Span>,
     /// Whether its end is on the disk before it is told.
     pub(crate) answered: Answered,
+    /// Where its output goes as it comes, if anybody wants it so.
+    pub(crate) output: Option<OutputSink>,
 }
 
 /// How it ended.
@@ -85,9 +87,14 @@ impl Service {
             patience: execute.patience,
             answered: execute.answered,
         };
-        let command = &execute.command;
-        let done = sandbox.with(|provider| self.provider.execute(provider, command), tell).await?;
-        answer(done)
+        let (command, output) = (&execute.command, execute.output.as_ref());
+        let run = |provider| async move {
+            match output {
+                None => self.provider.execute(provider, command).await,
+                Some(output) => self.provider.execute_streamed(provider, command, output).await,
+            }
+        };
+        answer(sandbox.with(run, tell).await?)
     }
 }
 

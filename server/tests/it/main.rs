@@ -2,5 +2,6 @@
 
 mod context_filter;
 mod keys;
+mod openapi;
 mod served;
 mod store;

@@ -5,24 +5,33 @@ use super::super::auth::Account;
 use super::super::error::{ApiError, ErrorBody, ErrorCode};
 use super::super::extract::{InConversation, Json};
 use super::super::middleware::IDEMPOTENCY_KEY;
-use super::{patience, seconds, to_its_end, with_loss};
+use super::{execute_stream, patience, seconds, to_its_end, with_loss};
 use crate::engine::Answered;
-use crate::provider::CommandRequest;
+use crate::provider::{CommandRequest, Language, OutputSink, Run};
 use crate::service::{Execute, ExecuteError, Executed, Outcome};
 use axum::extract::State;
+use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// A command to run.
+/// What to run: a command, or code.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewExecute {
-    /// What the sandbox's shell is given.
-    command: String,
-    /// Where it runs; the sandbox's own working directory otherwise.
+    /// What the sandbox's shell is given; either this or `code`.
+    #[serde(default)]
+    command: Option<String>,
+    /// What an interpreter is given; wants `language`.
+    #[serde(default)]
+    code: Option<String>,
+    /// What the code is in.
+    #[serde(default)]
+    language: Option<CodeLanguage>,
+    /// Where the command runs; the sandbox's own working directory otherwise. Not for code.
     #[serde(default)]
     working_directory: Option<String>,
     /// Further environment variables.
@@ -30,9 +39,11 @@ pub(crate) struct NewExecute {
     environment: BTreeMap<String, String>,
     /// After this long it is killed, whole seconds (1 to 86,400; 60).
     #[serde(default = "a_minute")]
+    #[schema(minimum = 1, maximum = 86_400)]
     timeout_seconds: u32,
     /// How long to wait for a sandbox, seconds (0 to 86,400); as configured if it is left out.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 86_400)]
     patience_seconds: Option<f64>,
     /// In which turn; if it is left out, in the open one, or in one of its own.
     #[serde(default)]
@@ -40,6 +51,60 @@ pub(crate) struct NewExecute {
     /// The class of sandbox for a turn of its own; the default one if it is left out.
     #[serde(default)]
     class: Option<String>,
+}
+
+/// What code can be in.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CodeLanguage {
+    /// Python 3.
+    Python,
+    /// JavaScript, on Node.
+    JavaScript,
+    /// TypeScript, on Node.
+    TypeScript,
+}
+
+impl NewExecute {
+    /// What is run, or what is wrong with the request.
+    fn into_command(self) -> Result<CommandRequest, ApiError> {
+        let run = match (self.command, self.code, self.language) {
+            (Some(command), None, None) => Run::Command(command),
+            (None, Some(code), Some(language)) => {
+                if self.working_directory.is_some() {
+                    return Err(invalid("code runs in the sandbox's own working directory")
+                        .hint("leave working_directory out, or change it in the code"));
+                }
+                let language = match language {
+                    CodeLanguage::Python => Language::Python,
+                    CodeLanguage::JavaScript => Language::JavaScript,
+                    CodeLanguage::TypeScript => Language::TypeScript,
+                };
+                Run::Code { language, code }
+            }
+            _ => {
+                return Err(invalid("neither a command nor code in a language")
+                    .hint("either \"command\", or \"code\" and \"language\""));
+            }
+        };
+        let command = CommandRequest {
+            run,
+            working_directory: self.working_directory,
+            environment: self.environment,
+            timeout: Duration::from_secs(u64::from(self.timeout_seconds)),
+        };
+        if command.text().trim().is_empty() || command.text().contains('\0') {
+            return Err(invalid("there is nothing to run, or it holds a zero byte"));
+        }
+        if !(1..=86_400).contains(&self.timeout_seconds) {
+            return Err(invalid("timeout_seconds is out of range").hint("from 1 to 86400"));
+        }
+        Ok(command)
+    }
+}
+
+fn invalid(message: &str) -> ApiError {
+    ApiError::new(ErrorCode::InvalidRequest, message)
 }
 
 fn a_minute() -> u32 {
@@ -112,7 +177,11 @@ impl From<Executed> for ExecuteAnswer {
     }
 }
 
-/// Run a command in the conversation's sandbox
+/// Run a command or code in the conversation's sandbox
+///
+/// With `Accept: text/event-stream` the output comes as it is written: events `waiting` (why, and
+/// how many are before it), `output` (`{"text": ...}`), and at the end `result` with the answer, or
+/// `error` with an error's body. A streamed execute takes no idempotency key.
 #[utoipa::path(
     post,
     path = "/v1/conversations/{conversation}/execute",
@@ -120,7 +189,10 @@ impl From<Executed> for ExecuteAnswer {
     params(("conversation" = String, Path, description = "its name")),
     request_body = NewExecute,
     responses(
-        (status = 200, description = "how it ended", body = ExecuteAnswer),
+        (status = 200, description = "how it ended", content(
+            (ExecuteAnswer = "application/json"),
+            (String = "text/event-stream")
+        )),
         (status = 400, description = "the request makes no sense", body = ErrorBody),
         (status = 401, description = "no valid key", body = ErrorBody),
         (status = 404, description = "no such conversation", body = ErrorBody),
@@ -133,33 +205,43 @@ pub(crate) async fn execute(
     InConversation(key): InConversation,
     headers: HeaderMap,
     Json(body): Json<NewExecute>,
-) -> Result<axum::Json<ExecuteAnswer>, ApiError> {
-    let invalid = |message: &str| ApiError::new(ErrorCode::InvalidRequest, message);
-    if body.command.is_empty() || body.command.contains('\0') {
-        return Err(invalid("the command is empty or holds a zero byte"));
-    }
-    if !(1..=86_400).contains(&body.timeout_seconds) {
-        return Err(invalid("timeout_seconds is out of range").hint("from 1 to 86400"));
-    }
-    let execute = Execute {
-        command: CommandRequest {
-            command: body.command,
-            working_directory: body.working_directory,
-            environment: body.environment,
-            timeout: Duration::from_secs(u64::from(body.timeout_seconds)),
-        },
-        turn: body.turn,
-        class: body.class,
-        patience: patience(body.patience_seconds)?,
+) -> Result<Response, ApiError> {
+    let is_keyed = headers.contains_key(IDEMPOTENCY_KEY);
+    let is_stream = headers
+        .get(ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.contains("text/event-stream"));
+    let (turn, class) = (body.turn, body.class.clone());
+    let patience = patience(body.patience_seconds)?;
+    let mut execute = Execute {
+        command: body.into_command()?,
+        turn,
+        class,
+        patience,
         // Whoever may ask again must be answered the same, also after a kill.
-        answered: match headers.contains_key(IDEMPOTENCY_KEY) {
-            true => Answered::WhenSafe,
-            false => Answered::AtOnce,
-        },
+        answered: if is_keyed { Answered::WhenSafe } else { Answered::AtOnce },
+        output: None,
     };
-    let service = app.service;
-    match to_its_end(async move { service.execute(account, &key, execute).await }).await? {
-        Ok(executed) => Ok(axum::Json(executed.into())),
+    if !is_stream {
+        let service = app.service;
+        let done = to_its_end(async move { service.execute(account, &key, execute).await }).await?;
+        return Ok(axum::Json(told(done)?).into_response());
+    }
+    if is_keyed {
+        return Err(invalid("a streamed execute takes no idempotency key")
+            .hint("an answer is kept as a whole; ask without `Accept: text/event-stream`"));
+    }
+    let (output, parts) = OutputSink::new();
+    execute.output = Some(output);
+    let (service, conversation) = (app.service.clone(), key.clone());
+    let done = tokio::spawn(async move { service.execute(account, &conversation, execute).await });
+    execute_stream::answer(app.service, account, key, parts, done).await
+}
+
+/// The answer, or the error that stands for it.
+pub(super) fn told(done: Result<Executed, ExecuteError>) -> Result<ExecuteAnswer, ApiError> {
+    match done {
+        Ok(executed) => Ok(executed.into()),
         Err(ExecuteError::Service(error)) => Err(error.into()),
         Err(ExecuteError::Rejected { detail, files_lost }) => {
             let rejected = invalid(&format!("the provider rejects the command: {detail}"));

@@ -26,6 +26,19 @@ pub(crate) struct Explanation {
     patience_left_seconds: Option<f64>,
 }
 
+impl From<Option<sandpool_core::Explanation>> for Explanation {
+    fn from(why: Option<sandpool_core::Explanation>) -> Self {
+        Self {
+            waits: why.is_some(),
+            reason: why.and_then(|why| serde_json::to_value(why.reason).ok()),
+            position: why.and_then(|why| why.position),
+            estimate_seconds: why.and_then(|why| why.estimate).map(seconds),
+            waited_seconds: why.map(|why| seconds(why.waited)),
+            patience_left_seconds: why.and_then(|why| why.patience_left).map(seconds),
+        }
+    }
+}
+
 /// Why the conversation waits for its sandbox
 #[utoipa::path(
     get,
@@ -44,13 +57,5 @@ pub(crate) async fn explain(
     Account(account): Account,
     InConversation(key): InConversation,
 ) -> Result<axum::Json<Explanation>, ApiError> {
-    let why = app.service.explain(account, &key).await?;
-    Ok(axum::Json(Explanation {
-        waits: why.is_some(),
-        reason: why.and_then(|why| serde_json::to_value(why.reason).ok()),
-        position: why.and_then(|why| why.position),
-        estimate_seconds: why.and_then(|why| why.estimate).map(seconds),
-        waited_seconds: why.map(|why| seconds(why.waited)),
-        patience_left_seconds: why.and_then(|why| why.patience_left).map(seconds),
-    }))
+    Ok(axum::Json(app.service.explain(account, &key).await?.into()))
 }

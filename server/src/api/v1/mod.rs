@@ -5,6 +5,7 @@ pub(super) mod capacity;
 pub(super) mod conversations;
 pub(super) mod events;
 pub(super) mod execute;
+mod execute_stream;
 pub(super) mod explain;
 pub(super) mod files;
 pub(super) mod messages;

@@ -4,10 +4,11 @@ use super::Daytona;
 use super::client::{read_json, send};
 use super::probe::usable;
 use super::refusal::{Effect, Refused};
-use super::wire::{Execute, Executed};
-use crate::provider::{CommandOutcome, CommandRequest, ProviderError};
+use super::wire::{CodeRun, Execute, Executed};
+use crate::provider::{CommandOutcome, CommandRequest, ProviderError, Run};
 use reqwest::{Method, StatusCode};
 use sandpool_core::ProviderId;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Stands in the environment of every command and of all that it starts, with the sandbox's id as
@@ -20,22 +21,30 @@ pub(super) async fn execute(
     command: &CommandRequest,
 ) -> Result<CommandOutcome, ProviderError> {
     let _under_way = daytona.running.begin(provider);
-    let mut environment = command.environment.clone();
-    environment.insert(MARK.to_owned(), daytona.known_text(provider)?);
+    let environment = marked(daytona, provider, command)?;
     let timeout_seconds = whole_seconds(command.timeout);
-    let body = Execute {
-        command: &command.command,
-        cwd: command.working_directory.as_deref(),
-        timeout: timeout_seconds,
-        envs: environment,
-    };
     let patience =
         Duration::from_secs(timeout_seconds).saturating_add(daytona.options.execute_grace);
-    let request = daytona
-        .toolbox(provider, Method::POST, &["process", "execute"])
-        .await?
-        .timeout(patience)
-        .json(&body);
+    let route = match &command.run {
+        Run::Command(_) => "execute",
+        Run::Code { .. } => "code-run",
+    };
+    let request =
+        daytona.toolbox(provider, Method::POST, &["process", route]).await?.timeout(patience);
+    let request = match &command.run {
+        Run::Command(text) => request.json(&Execute {
+            command: text,
+            cwd: command.working_directory.as_deref(),
+            timeout: timeout_seconds,
+            envs: environment,
+        }),
+        Run::Code { language, code } => request.json(&CodeRun {
+            code,
+            language: language.name(),
+            timeout: timeout_seconds,
+            envs: environment,
+        }),
+    };
     match send(request, Effect::Command).await {
         Ok(response) => {
             let executed: Executed = read_json(response, Effect::Command).await?;
@@ -46,6 +55,17 @@ pub(super) async fn execute(
         }
         Err(refused) => Err(about_the_sandbox(daytona, provider, refused).await),
     }
+}
+
+/// A command's environment, with the mark.
+pub(super) fn marked(
+    daytona: &Daytona,
+    provider: ProviderId,
+    command: &CommandRequest,
+) -> Result<BTreeMap<String, String>, ProviderError> {
+    let mut environment = command.environment.clone();
+    environment.insert(MARK.to_owned(), daytona.known_text(provider)?);
+    Ok(environment)
 }
 
 /// Whether anything answers in a sandbox; the result says whether no command of ours runs there.
@@ -60,7 +80,7 @@ pub(super) async fn answers(
         command: &command,
         cwd: None,
         timeout: whole_seconds(daytona.options.probe_timeout),
-        envs: std::collections::BTreeMap::new(),
+        envs: BTreeMap::new(),
     };
     let request = daytona
         .toolbox(provider, Method::POST, &["process", "execute"])

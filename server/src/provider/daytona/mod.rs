@@ -18,6 +18,7 @@ mod rate_limit;
 mod refusal;
 mod relabel;
 mod running;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -26,8 +27,8 @@ pub use client::Daytona;
 pub use options::{DaytonaOptions, OptionsError};
 
 use super::{
-    Alive, CommandOutcome, CommandRequest, FileContent, FileEntry, Found, ProviderError,
-    Relabelling, SandboxProvider, Target,
+    Alive, CommandOutcome, CommandRequest, FileContent, FileEntry, Found, OutputSink,
+    ProviderError, Relabelling, SandboxProvider, Target,
 };
 use async_trait::async_trait;
 use sandpool_core::{ClassId, Inventory, ProviderId, SandboxName};
@@ -80,6 +81,15 @@ impl SandboxProvider for Daytona {
         command: &CommandRequest,
     ) -> Result<CommandOutcome, ProviderError> {
         execute::execute(self, provider, command).await
+    }
+
+    async fn execute_streamed(
+        &self,
+        provider: ProviderId,
+        command: &CommandRequest,
+        output: &OutputSink,
+    ) -> Result<CommandOutcome, ProviderError> {
+        stream::execute_streamed(self, provider, command, output).await
     }
 
     async fn write_files(

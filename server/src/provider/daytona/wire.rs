@@ -159,7 +159,54 @@ pub(super) struct Execute<'a> {
     pub(super) envs: BTreeMap<String, String>,
 }
 
+/// Body of the toolbox's `POST /process/code-run`.
+#[derive(Debug, Serialize)]
+pub(super) struct CodeRun<'a> {
+    pub(super) code: &'a str,
+    pub(super) language: &'static str,
+    /// Seconds.
+    pub(super) timeout: u64,
+    pub(super) envs: BTreeMap<String, String>,
+}
+
+/// Body of the toolbox's `POST /process/session`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NewSession<'a> {
+    pub(super) session_id: &'a str,
+}
+
+/// Body of the toolbox's `POST /process/session/{session}/exec`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionExecute<'a> {
+    pub(super) command: &'a str,
+    pub(super) run_async: bool,
+}
+
 /// Its answer.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionBegun {
+    pub(super) cmd_id: String,
+}
+
+/// A session's command: `exitCode` is left out while it runs.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionCommand {
+    #[serde(default)]
+    pub(super) exit_code: Option<i32>,
+}
+
+/// What a session's command has written so far.
+#[derive(Debug, Deserialize)]
+pub(super) struct SessionLogs {
+    #[serde(default)]
+    pub(super) output: String,
+}
+
+/// Answer of `execute` and of `code-run`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Executed {

@@ -41,7 +41,7 @@ async fn run_all(
         let left = deadline.saturating_duration_since(Instant::now());
         let mut request = CommandRequest::new(command, left);
         request.working_directory = inside.map(str::to_owned);
-        succeeded(&request.command, provider.execute(sandbox, &request).await?)
+        succeeded(request.text(), provider.execute(sandbox, &request).await?)
     };
     if let Some(folder) = folder {
         run(format!("mkdir -p {}", quoted(folder)), None).await?;
