@@ -9,6 +9,7 @@ mod config;
 mod context;
 mod engine;
 mod keys;
+mod metrics;
 mod provider;
 mod rig;
 mod service;
@@ -24,6 +25,7 @@ pub use context::{
     BytesOverFour, ContextRules, Selected, Selection, TokenEstimate, load_context, select_context,
 };
 pub use keys::{ApiKey, AuthError, KeyHash, authenticate, redact_keys};
+pub use metrics::Prices;
 pub use provider::{
     Alive, CommandOutcome, CommandRequest, Daytona, DaytonaOptions, FileContent, FileEntry,
     FileSource, Found, IdTable, Language, OptionsError, Origin, OutputSink, Pool, PoolError,

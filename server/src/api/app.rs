@@ -2,6 +2,7 @@
 
 use super::auth::Known;
 use crate::config::HttpSettings;
+use crate::metrics::Metrics;
 use crate::service::Service;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,6 +13,7 @@ use tokio::sync::Semaphore;
 pub(crate) struct App {
     pub(crate) service: Service,
     pub(crate) http: HttpSettings,
+    pub(crate) metrics: Arc<Metrics>,
     /// Keys that were looked up before.
     pub(crate) known: Arc<Known>,
     /// Requests that may be worked on at once.
@@ -21,11 +23,12 @@ pub(crate) struct App {
 }
 
 impl App {
-    pub(crate) fn new(service: Service, http: HttpSettings) -> Self {
+    pub(crate) fn new(service: Service, http: HttpSettings, metrics: Arc<Metrics>) -> Self {
         let permits = Arc::new(Semaphore::new(http.max_requests as usize));
         Self {
             service,
             http,
+            metrics,
             known: Arc::new(Known::default()),
             permits,
             is_draining: Arc::new(AtomicBool::new(false)),

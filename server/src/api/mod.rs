@@ -6,6 +6,7 @@ mod auth;
 mod error;
 mod extract;
 mod health;
+mod metrics;
 mod middleware;
 mod router;
 mod v1;

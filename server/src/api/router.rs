@@ -2,7 +2,7 @@
 
 use super::app::App;
 use super::error::{ApiError, ErrorBody, ErrorCode};
-use super::{health, middleware, v1};
+use super::{health, metrics, middleware, v1};
 use axum::Router;
 use axum::response::IntoResponse;
 use axum::routing::get;
@@ -41,6 +41,7 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
+        .routes(routes!(metrics::metrics))
         .routes(routes!(v1::conversations::create, v1::conversations::list))
         .routes(routes!(
             v1::conversations::get,

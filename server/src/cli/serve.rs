@@ -7,6 +7,7 @@ use crate::clock::InstanceClock;
 use crate::config::Settings;
 use crate::context::ContextRules;
 use crate::engine::{Commit, Engine, ProviderHands};
+use crate::metrics::{Fold, Metrics};
 use crate::provider::{Daytona, DaytonaOptions, Pool, SandboxProvider};
 use crate::service::Service;
 use crate::store::{Recovery, SqliteOptions, SqliteStore, Store};
@@ -119,15 +120,18 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
     let config = settings.policy.config.clone();
     let classes: Vec<String> = config.classes.iter().map(|class| class.name.clone()).collect();
     let left = left_by_earlier(&recovery, &classes);
-    let hands = ProviderHands::new(Arc::clone(&provider), recovery.epoch + 1, left);
+    let metrics = Metrics::new();
+    let fold = Fold::new(Arc::clone(&metrics), settings.prices, config.clone());
+    let hands =
+        ProviderHands::new(Arc::clone(&provider), Arc::clone(&metrics), recovery.epoch + 1, left);
     let clock = InstanceClock::start();
-    let started = Engine::start(config, &recovery, commit, Arc::new(hands), clock);
+    let started = Engine::start(config, &recovery, commit, Arc::new(hands), clock, fold);
     // Nobody sees what the last instance left open as if it still were.
     started.engine.safe().await.map_err(|error| cannot(error.to_string()))?;
     let rules = ContextRules { tool_output_bytes: settings.history.tool_output_bytes as usize };
     let service =
         Service::new(started.engine.clone(), store, provider, started.open, classes, rules);
-    let app = App::new(service, settings.http.clone());
+    let app = App::new(service, settings.http.clone(), metrics);
     let is_draining = Arc::clone(&app.is_draining);
 
     let listener = TcpListener::bind(settings.http.listen)

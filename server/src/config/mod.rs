@@ -2,7 +2,8 @@
 //! only a server needs beside it.
 //!
 //! `[server]` and `[classes]` are read by the simulator's own reader. The other tables are read
-//! here: `[http]`, `[store]`, `[daytona]`, `[simulated]` and `[history]`.
+//! here: `[http]`, `[store]`, `[daytona]`, `[simulated]`, `[history]` and
+//! `[prices]`.
 
 mod daytona;
 mod history;
@@ -16,12 +17,13 @@ pub use http::HttpSettings;
 pub use simulated::SimulatedSettings;
 pub use store::StoreSettings;
 
+use crate::metrics::Prices;
 use sandpool_sim::{Mistake, PolicyBlock, ScenarioErrors, parse_policy_block};
 use serde::Deserialize;
 use std::path::Path;
 
 /// The tables of a configuration file besides the policy block.
-const OTHER_TABLES: [&str; 5] = ["http", "store", "daytona", "history", "simulated"];
+const OTHER_TABLES: [&str; 6] = ["http", "store", "daytona", "history", "prices", "simulated"];
 
 /// Everything that a server is told by its configuration file.
 #[derive(Clone, Debug)]
@@ -38,6 +40,8 @@ pub struct Settings {
     pub simulated: SimulatedSettings,
     /// `[history]`.
     pub history: HistorySettings,
+    /// `[prices]`.
+    pub prices: Prices,
 }
 
 /// A configuration file that cannot be used.
@@ -65,6 +69,7 @@ struct OtherTables {
     daytona: DaytonaSettings,
     simulated: SimulatedSettings,
     history: HistorySettings,
+    prices: Prices,
 }
 
 impl Settings {
@@ -113,6 +118,7 @@ impl Settings {
                 daytona: others.daytona,
                 simulated: others.simulated,
                 history: others.history,
+                prices: others.prices,
             }),
             _ => {
                 mistakes.sort_by_key(|mistake| mistake.span.start);

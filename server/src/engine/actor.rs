@@ -9,6 +9,7 @@ use super::slots::Slots;
 use super::step::{Outbox, Step};
 use super::{Commit, Stopped};
 use crate::clock::InstanceClock;
+use crate::metrics::Fold;
 use crate::store::{
     ConversationKey, NewConversation, OpenConversation, Recovery, StoreError, Write,
 };
@@ -56,6 +57,7 @@ pub(super) struct Actor<H> {
     under_way: UnderWays,
     events: VecDeque<Event>,
     effects: Vec<Effect>,
+    fold: Fold,
     /// When what nothing waits for is written.
     lazy_at: Option<Time>,
     drains: Vec<oneshot::Sender<()>>,
@@ -71,6 +73,7 @@ impl<H: Hands> Actor<H> {
         commit: Commit,
         hands: Arc<H>,
         clock: InstanceClock,
+        fold: Fold,
         inbox: mpsc::Receiver<Command>,
         replies: mpsc::WeakSender<Command>,
         safe_events: watch::Sender<u64>,
@@ -86,6 +89,7 @@ impl<H: Hands> Actor<H> {
             Arc::clone(&one_is_safe),
             Arc::clone(&in_flight),
             safe_events,
+            fold.metrics(),
         ));
         let scheduler = Scheduler::new(config, epoch, clock.now());
         let mut actor = Self {
@@ -105,6 +109,7 @@ impl<H: Hands> Actor<H> {
             under_way: UnderWays::default(),
             events: VecDeque::new(),
             effects: Vec::new(),
+            fold,
             lazy_at: None,
             drains: Vec::new(),
         };
@@ -357,6 +362,11 @@ impl<H: Hands> Actor<H> {
                 let claim = scheduler.conversation(conversation).and_then(|view| view.claim);
                 let _ = answer.send(claim.and_then(|(claim, _)| scheduler.explain(claim)));
             }
+            Command::Settle { answer } => {
+                let now = self.driver.clock().now();
+                self.fold.settle(now, &self.driver.scheduler().capacity());
+                let _ = answer.send(());
+            }
             Command::Capacity { answer } => {
                 let _ = answer.send(self.driver.scheduler().capacity());
             }
@@ -434,6 +444,7 @@ impl<H: Hands> Actor<H> {
                 .zip(event.sandbox)
                 .is_some_and(|(id, sandbox)| self.scribe.is_bound(id, sandbox));
             let sandbox = event.sandbox.and_then(|id| self.named(id));
+            self.fold.event(&event);
             self.scribe.event(&event, sandbox.as_ref());
             self.look_at(&event, sandbox, is_bound, files_lost);
         }
@@ -604,7 +615,7 @@ impl<H: Hands> Actor<H> {
         }
         let commit = (!self.scribe.is_empty()).then(|| {
             self.in_flight.fetch_add(1, Ordering::AcqRel);
-            (self.commit)(self.scribe.take())
+            ((self.commit)(self.scribe.take()), Instant::now())
         });
         let last_event = self.scribe.last_event();
         self.pending.send(Pending { commit, last_event, effects }).map_err(|_| Stopped)

@@ -75,6 +75,10 @@ pub(super) enum Command {
         conversation: ConversationId,
         answer: oneshot::Sender<Option<Explanation>>,
     },
+    /// Brings the metrics up to now.
+    Settle {
+        answer: oneshot::Sender<()>,
+    },
     Capacity {
         answer: oneshot::Sender<Capacity>,
     },

@@ -1,6 +1,7 @@
 //! The engine's hands: a provider, and what an earlier instance has left with it.
 
 use super::operations::Hands;
+use crate::metrics::Metrics;
 use crate::provider::{SandboxProvider, carry_out};
 use sandpool_core::{ClassId, InventoryItem, Operation, ProviderId, Reply, SandboxName, Verb};
 use std::collections::BTreeSet;
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(crate) struct ProviderHands {
     provider: Arc<dyn SandboxProvider>,
+    metrics: Arc<Metrics>,
     epoch: u32,
     /// Sandboxes that an earlier instance had decided on. A list may not show them yet, so the
     /// first inventory is completed by looking for each by its name.
@@ -19,10 +21,11 @@ pub(crate) struct ProviderHands {
 impl ProviderHands {
     pub(crate) fn new(
         provider: Arc<dyn SandboxProvider>,
+        metrics: Arc<Metrics>,
         epoch: u32,
         left: Vec<(SandboxName, ClassId)>,
     ) -> Self {
-        Self { provider, epoch, left: Mutex::new(left) }
+        Self { provider, metrics, epoch, left: Mutex::new(left) }
     }
 
     /// Adds what the list does not show. Until every name has had its answer the inventory is not
@@ -66,7 +69,9 @@ impl Hands for ProviderHands {
     }
 
     async fn carry_out(&self, operation: Operation) -> Reply {
+        let began = tokio::time::Instant::now();
         let reply = carry_out(self.provider.as_ref(), self.epoch, &operation).await;
+        self.metrics.provider_called(operation.verb, &reply, began.elapsed());
         if operation.verb == Verb::FindAll { self.complete(reply).await } else { reply }
     }
 }

@@ -29,6 +29,7 @@ pub(crate) use hands::ProviderHands;
 pub(crate) use operations::Hands;
 
 use crate::clock::InstanceClock;
+use crate::metrics::Fold;
 use crate::store::{Batch, Committing, ConversationKey, MessageKind, Recovery, StoreError};
 use command::Command;
 use sandpool_core::{
@@ -74,12 +75,13 @@ impl Engine {
         commit: Commit,
         hands: Arc<H>,
         clock: InstanceClock,
+        fold: Fold,
     ) -> Started {
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let replies = commands.downgrade();
         let (told, safe_events) = watch::channel(recovery.last_event);
         let (actor, open) =
-            actor::Actor::new(config, recovery, commit, hands, clock, inbox, replies, told);
+            actor::Actor::new(config, recovery, commit, hands, clock, fold, inbox, replies, told);
         let engine = Self { commands, safe_events };
         Started { engine, open, running: tokio::spawn(actor.run()) }
     }
@@ -205,6 +207,11 @@ impl Engine {
     /// Whether the engine has ended.
     pub(crate) fn is_stopped(&self) -> bool {
         self.commands.is_closed()
+    }
+
+    /// Brings the metrics up to now: they are exact when this has been answered.
+    pub(crate) async fn settle(&self) -> Result<(), Stopped> {
+        self.ask(|answer| Command::Settle { answer }).await
     }
 
     /// What is used, free and promised.

@@ -3,11 +3,13 @@
 use super::answers::Granted;
 use super::command::{Command, Refused};
 use super::operations::{self, Hands};
+use crate::metrics::Metrics;
 use crate::store::{Committing, StoreError};
 use sandpool_core::{ConversationId, Operation, Reason, TurnId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::Instant;
 
 /// Something that follows from a batch.
 #[derive(Debug)]
@@ -26,7 +28,8 @@ pub(super) enum Effect {
 
 /// A commit under way, and what follows from it.
 pub(super) struct Pending {
-    pub(super) commit: Option<Committing>,
+    /// With when it was handed over.
+    pub(super) commit: Option<(Committing, Instant)>,
     /// The last event that is safe then.
     pub(super) last_event: u64,
     pub(super) effects: Vec<Effect>,
@@ -40,15 +43,17 @@ pub(super) async fn release<H: Hands>(
     one_is_safe: Arc<Notify>,
     in_flight: Arc<AtomicUsize>,
     safe_events: watch::Sender<u64>,
+    metrics: Arc<Metrics>,
 ) -> Result<(), StoreError> {
     while let Some(next) = pending.recv().await {
-        if let Some(commit) = next.commit {
+        if let Some((commit, began)) = next.commit {
             if let Err(error) = commit.await {
                 // Closed first: the actor that this wakes sees that it is over.
                 drop(pending);
                 one_is_safe.notify_one();
                 return Err(error);
             }
+            metrics.committed(began.elapsed());
             in_flight.fetch_sub(1, Ordering::AcqRel);
             one_is_safe.notify_one();
             safe_events.send_replace(next.last_event);

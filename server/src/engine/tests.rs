@@ -2,6 +2,7 @@
 
 use super::answers::Grant;
 use super::*;
+use crate::metrics::{Metrics, Prices};
 use crate::store::{
     Account, OpenConversation, OpenExecute, OpenRequest, OpenTurn, Receipt, SandboxRef,
     SqliteOptions, SqliteStore, Store, Write,
@@ -132,7 +133,8 @@ fn start(config: Config, recovery: &Recovery) -> (Started, Arc<Memory>, Arc<Prov
         move |batch| memory.commit(batch)
     });
     let clock = InstanceClock::start();
-    let started = Engine::start(config, recovery, commit, Arc::clone(&provider), clock);
+    let fold = Fold::new(Metrics::new(), Prices::default(), config.clone());
+    let started = Engine::start(config, recovery, commit, Arc::clone(&provider), clock, fold);
     (started, memory, provider)
 }
 

@@ -1,5 +1,6 @@
 //! A scenario as the engine runs it: every default filled in, every range checked.
 
+use super::defaults;
 use crate::daytona::Profile;
 use crate::workload::Workload;
 use sandpool_core::{Config, Span};
@@ -80,6 +81,18 @@ pub struct Prices {
     pub memory_gb_hour: f64,
     /// Per GB of disk and hour, from `started` on.
     pub disk_gb_hour: f64,
+}
+
+impl Default for Prices {
+    /// Daytona's list prices, as a scenario has them that says nothing of prices.
+    fn default() -> Self {
+        let dollars = |text: &str| text.parse().expect("a default price is a number");
+        Self {
+            cpu_hour: dollars(defaults::CPU_HOUR),
+            memory_gb_hour: dollars(defaults::MEMORY_GB_HOUR),
+            disk_gb_hour: dollars(defaults::DISK_GB_HOUR),
+        }
+    }
 }
 
 /// A range that a result must fall into.

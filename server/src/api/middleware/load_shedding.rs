@@ -15,7 +15,7 @@ pub(super) async fn shed(
     next: Next,
 ) -> Result<Response, ApiError> {
     // Whoever looks after the server must always get through.
-    if matches!(request.uri().path(), "/healthz" | "/readyz") {
+    if matches!(request.uri().path(), "/healthz" | "/readyz" | "/metrics") {
         return Ok(next.run(request).await);
     }
     if app.is_draining.load(Ordering::Acquire) {

@@ -1,6 +1,7 @@
-//! What every request passes, from the outside in: a request id, a log line, a net under defects,
+//! What every request passes, from the outside in: a request id, a log line, a count, a net under defects,
 //! a bound on requests at once, a bound on bodies, and idempotency keys.
 
+mod counting;
 mod idempotency;
 mod load_shedding;
 
@@ -29,6 +30,7 @@ pub(super) fn around(router: Router<App>, app: &App) -> Router<App> {
         .layer(DefaultBodyLimit::max(most_bytes))
         .layer(from_fn_with_state(app.clone(), load_shedding::shed))
         .layer(CatchPanicLayer::custom(defect))
+        .layer(from_fn_with_state(app.clone(), counting::count))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID.clone()))
         .layer(TraceLayer::new_for_http().make_span_with(span))
         .layer(SetRequestIdLayer::new(REQUEST_ID.clone(), NewId))

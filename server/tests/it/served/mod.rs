@@ -2,6 +2,7 @@
 
 mod conversations;
 mod execute;
+mod operation;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
