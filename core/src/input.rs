@@ -107,6 +107,8 @@ pub enum Input {
     },
     /// The store is read; recovery may go on to the provider's inventory.
     Recovered,
+    /// The provider's inventory is to be compared with the ledger now, not only when it is due.
+    Reconcile,
     /// New settings. Classes may be added at the end; existing ones keep their place and name.
     Reconfigure(Box<Config>),
     /// Stop admitting, answer everybody, and end.

@@ -210,6 +210,7 @@ impl Scheduler {
             }
             Input::FilesLost { conversation, reason } => self.files_lost(conversation, reason),
             Input::Recovered => self.recovered(),
+            Input::Reconcile => self.reconcile_is_due(),
             Input::Reconfigure(config) => self.reconfigure(*config),
             Input::Drain { leave_sandboxes } => self.drain(leave_sandboxes),
         }

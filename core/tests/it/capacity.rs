@@ -1,7 +1,7 @@
 //! The provider ledger: what counts, and that it comes back exactly once.
 
-use crate::harness::{Pool, class, config, on_execute};
-use sandpool_core::{ClassId, EventKind, Failure, Reason, Reply, Resources, Span, Verb};
+use crate::harness::{Pool, class, config, inventory, on_execute};
+use sandpool_core::{ClassId, EventKind, Failure, Input, Reason, Reply, Resources, Span, Verb};
 
 #[test]
 fn one_plus_one_plus_four_plus_four_gb_fill_ten_gb_with_four_sandboxes() {
@@ -223,4 +223,18 @@ fn a_class_with_prepare_steps_is_ready_only_after_them() {
     assert_eq!(pool.state(conversation), None);
     pool.answer(Verb::Prepare, Reply::Prepared);
     assert!(pool.state(conversation).is_some());
+}
+
+#[test]
+fn a_reconcile_that_is_asked_for_looks_at_once_and_not_twice() {
+    let mut pool = Pool::new(on_execute());
+    pool.tell(Input::Reconcile);
+    assert_eq!(pool.asked(Verb::FindAll), 1);
+    // One look is under way: another would show the same.
+    pool.tell(Input::Reconcile);
+    assert_eq!(pool.asked(Verb::FindAll), 1);
+    pool.answer(Verb::FindAll, inventory(&[]));
+    assert_eq!(pool.count(EventKind::Reconciled), 1);
+    pool.tell(Input::Reconcile);
+    assert_eq!(pool.asked(Verb::FindAll), 1);
 }

@@ -43,6 +43,8 @@ pub(crate) enum ErrorCode {
     Overloaded,
     /// The server is shutting down or has not recovered yet.
     NotReady,
+    /// The provider does not answer.
+    ProviderUnavailable,
     /// A defect of the server; the request's id finds it in the logs.
     Internal,
 }
@@ -65,7 +67,9 @@ impl ErrorCode {
             Self::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Overloaded | Self::NotReady => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Overloaded | Self::NotReady | Self::ProviderUnavailable => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

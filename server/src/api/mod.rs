@@ -14,4 +14,5 @@ mod v1;
 pub(crate) use app::App;
 pub use router::openapi;
 pub(crate) use router::router;
-pub(crate) use v1::admin::new_key_id;
+pub(crate) use v1::admin::accounts::new_key_id;
+pub(crate) use v1::admin::status::{SandboxStatus, Status, WaitingStatus};

@@ -59,10 +59,12 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(v1::events::list))
         .routes(routes!(v1::explain::explain))
         .routes(routes!(v1::capacity::capacity))
-        .routes(routes!(v1::admin::drain))
-        .routes(routes!(v1::admin::add_account))
-        .routes(routes!(v1::admin::add_key))
-        .routes(routes!(v1::admin::revoke_key))
+        .routes(routes!(v1::admin::drain::drain))
+        .routes(routes!(v1::admin::status::status))
+        .routes(routes!(v1::admin::reconcile::reconcile))
+        .routes(routes!(v1::admin::accounts::add_account, v1::admin::accounts::list_accounts))
+        .routes(routes!(v1::admin::accounts::add_key, v1::admin::accounts::list_keys))
+        .routes(routes!(v1::admin::accounts::revoke_key))
 }
 
 /// The OpenAPI document that the server serves.

@@ -5,6 +5,7 @@ mod chaos;
 mod check_config;
 mod first_start;
 mod serve;
+mod status;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ Examples:
   sandpool-server
   DAYTONA_API_KEY_FILE=/run/secrets/daytona sandpool-server --config pool.toml
   sandpool-server check-config pool.toml
+  sandpool-server status
   sandpool-server bench
   sandpool-server chaos
 
@@ -44,6 +46,7 @@ struct CommandLine {
 enum Command {
     /// Say what is wrong with a configuration file, with line and column
     CheckConfig(check_config::Arguments),
+    Status(status::Arguments),
     Bench(bench::Arguments),
     Chaos(chaos::Arguments),
 }
@@ -65,6 +68,7 @@ pub fn main() -> ExitCode {
     let line = CommandLine::parse();
     let done = match line.command {
         Some(Command::CheckConfig(arguments)) => check_config::execute(&arguments),
+        Some(Command::Status(arguments)) => status::execute(&arguments),
         Some(Command::Bench(arguments)) => bench::execute(&arguments),
         Some(Command::Chaos(arguments)) => chaos::execute(&arguments),
         None => serve::execute(&line.serve),

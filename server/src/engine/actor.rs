@@ -15,7 +15,7 @@ use crate::store::{
 };
 use sandpool_core::{
     AccountId, Clock, Config, ConversationId, Driver, Event, EventKind, ExecuteId, Id, Input,
-    Operation, Reason, SandboxId, Scheduler, Span, Time, TurnId, Verb, WhyRejected,
+    Operation, ProviderId, Reason, SandboxId, Scheduler, Span, Time, TurnId, Verb, WhyRejected,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -139,6 +139,19 @@ impl<H: Hands> Actor<H> {
         let released = self.releasing.await;
         released.unwrap_or(Err(StoreError::Stopped))?;
         last.map_err(|Stopped| StoreError::Stopped)
+    }
+
+    pub(super) fn scheduler(&self) -> &Scheduler {
+        self.driver.scheduler()
+    }
+
+    pub(super) fn provider_text(&self, provider: Option<ProviderId>) -> Option<String> {
+        provider.and_then(|provider| self.hands.text_of(provider))
+    }
+
+    pub(super) fn seconds_in_state(&self, sandbox: SandboxId) -> Option<f64> {
+        let since = self.fold.since(sandbox)?;
+        Some(self.driver.clock().now().since(since).as_secs_f64())
     }
 
     fn wake_at(&self) -> Option<Instant> {
@@ -365,6 +378,13 @@ impl<H: Hands> Actor<H> {
             Command::Settle { answer } => {
                 let now = self.driver.clock().now();
                 self.fold.settle(now, &self.driver.scheduler().capacity());
+                let _ = answer.send(());
+            }
+            Command::Status { open, answer } => {
+                let _ = answer.send(self.status(&open));
+            }
+            Command::Reconcile { answer } => {
+                let _ = self.input(Input::Reconcile);
                 let _ = answer.send(());
             }
             Command::Capacity { answer } => {

@@ -1,6 +1,7 @@
 //! What can be asked of the engine.
 
 use super::answers::{Answered, Granted};
+use super::status::PoolStatus;
 use crate::store::{ConversationKey, MessageKind};
 use sandpool_core::{
     AccountId, Capacity, ClassId, ConversationId, ExecuteId, ExecuteOutcome, Explanation, OpId,
@@ -77,6 +78,14 @@ pub(super) enum Command {
     },
     /// Brings the metrics up to now.
     Settle {
+        answer: oneshot::Sender<()>,
+    },
+    Status {
+        /// The open conversations.
+        open: Vec<ConversationId>,
+        answer: oneshot::Sender<PoolStatus>,
+    },
+    Reconcile {
         answer: oneshot::Sender<()>,
     },
     Capacity {

@@ -19,6 +19,7 @@ mod operations;
 mod release;
 mod scribe;
 mod slots;
+mod status;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub(crate) use answers::{Answered, Grant, Granted};
 pub(crate) use command::Refused;
 pub(crate) use hands::ProviderHands;
 pub(crate) use operations::Hands;
+pub(crate) use status::PoolStatus;
 
 use crate::clock::InstanceClock;
 use crate::metrics::Fold;
@@ -217,6 +219,16 @@ impl Engine {
     /// What is used, free and promised.
     pub(crate) async fn capacity(&self) -> Result<Capacity, Stopped> {
         self.ask(|answer| Command::Capacity { answer }).await
+    }
+
+    /// Who holds what, and which of these open conversations wait.
+    pub(crate) async fn status(&self, open: Vec<ConversationId>) -> Result<PoolStatus, Stopped> {
+        self.ask(|answer| Command::Status { open, answer }).await
+    }
+
+    /// Compares with the provider's inventory now.
+    pub(crate) async fn reconcile(&self) -> Result<(), Stopped> {
+        self.ask(|answer| Command::Reconcile { answer }).await
     }
 
     /// Stops admitting, answers everybody, and ends. Resolves when all is done.

@@ -17,6 +17,9 @@ const THE_POOL: u32 = 0;
 struct Seen {
     state: SandboxState,
     class: ClassId,
+    /// When it came into its state.
+    entered: Time,
+    /// Until when it is charged for.
     since: Time,
     account: u32,
     is_orphan: bool,
@@ -42,6 +45,11 @@ impl Fold {
 
     pub(crate) fn metrics(&self) -> Arc<Metrics> {
         Arc::clone(&self.metrics)
+    }
+
+    /// Since when a sandbox is in its state.
+    pub(crate) fn since(&self, sandbox: SandboxId) -> Option<Time> {
+        self.sandboxes.get(&sandbox).map(|seen| seen.entered)
     }
 
     fn class_name(&self, class: ClassId) -> String {
@@ -101,6 +109,7 @@ impl Fold {
         let mut seen = self.sandboxes.get(&id).copied().unwrap_or(Seen {
             state: event.state,
             class: event.class,
+            entered: event.at,
             since: event.at,
             account: THE_POOL,
             is_orphan: false,
@@ -110,6 +119,7 @@ impl Fold {
         if seen.state != event.state {
             self.charge(&seen, event.state, event.at);
             seen.state = event.state;
+            seen.entered = event.at;
             seen.since = event.at;
         }
         match event.kind {

@@ -24,6 +24,12 @@ impl Directory {
         open.get(key).filter(|(owner, _)| owner.0 == account).map(|&(_, id)| id)
     }
 
+    /// All of them.
+    pub(super) fn all(&self) -> BTreeMap<ConversationId, ConversationKey> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.iter().map(|(key, &(_, id))| (id, key.clone())).collect()
+    }
+
     pub(super) fn add(&self, account: u32, key: ConversationKey, id: ConversationId) {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         open.insert(key, (AccountId(account), id));

@@ -6,10 +6,12 @@ mod directory;
 mod execute;
 mod files;
 mod lazy_sandbox;
+mod operation;
 mod turns;
 
 pub(crate) use execute::{Execute, ExecuteError, Executed, Outcome};
 pub(crate) use lazy_sandbox::{InSandbox, Missing};
+pub(crate) use operation::{Comparison, Standing};
 
 use crate::context::ContextRules;
 use crate::engine::{Engine, Refused, Stopped};

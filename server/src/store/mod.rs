@@ -116,6 +116,9 @@ pub trait Store: Send + Sync + 'static {
     /// The key with this hash, revoked or not.
     async fn key_by_hash(&self, hash: KeyHash) -> Result<Option<ApiKeyRecord>, StoreError>;
 
+    /// Every account, in the order of their numbers.
+    async fn accounts(&self) -> Result<Vec<Account>, StoreError>;
+
     /// The account's keys, in the order of their ids.
     async fn keys(&self, account: u32) -> Result<Vec<ApiKeyRecord>, StoreError>;
 

@@ -140,8 +140,10 @@ fn of_input(input: &Input) -> Option<ConversationId> {
         | Input::CancelExecute { conversation, .. }
         | Input::Restore { conversation, .. }
         | Input::FilesLost { conversation, .. } => Some(conversation),
-        Input::Reply { .. } | Input::Recovered | Input::Reconfigure(_) | Input::Drain { .. } => {
-            None
-        }
+        Input::Reply { .. }
+        | Input::Recovered
+        | Input::Reconcile
+        | Input::Reconfigure(_)
+        | Input::Drain { .. } => None,
     }
 }

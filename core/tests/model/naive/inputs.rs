@@ -104,7 +104,7 @@ impl Naive {
             Input::Reconfigure(config) => {
                 says(self.is_bad_config(config), WhyRejected::BadConfig);
             }
-            Input::Reply { .. } | Input::Drain { .. } => {}
+            Input::Reply { .. } | Input::Drain { .. } | Input::Reconcile => {}
         }
         why
     }

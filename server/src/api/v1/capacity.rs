@@ -6,20 +6,20 @@ use super::super::error::{ApiError, ErrorBody};
 use crate::service::ServiceError;
 use axum::extract::State;
 use sandpool_core::Resources;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Amounts in every dimension; null where there is no limit.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Amounts {
     /// Sandboxes.
-    sandboxes: Option<i64>,
+    pub(crate) sandboxes: Option<i64>,
     /// Memory, MB.
-    memory_mb: Option<i64>,
+    pub(crate) memory_mb: Option<i64>,
     /// Processors, thousandths.
-    cpu_milli: Option<i64>,
+    pub(crate) cpu_milli: Option<i64>,
     /// Disk, MB.
-    disk_mb: Option<i64>,
+    pub(crate) disk_mb: Option<i64>,
 }
 
 impl From<Resources> for Amounts {
@@ -35,22 +35,36 @@ impl From<Resources> for Amounts {
 }
 
 /// What the pool has.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Capacity {
     /// The limits in force.
-    limit: Amounts,
+    pub(crate) limit: Amounts,
     /// Whether they are below the configured ones, because the provider said full.
-    is_lowered: bool,
+    pub(crate) is_lowered: bool,
     /// What sandboxes take that may exist.
-    used: Amounts,
+    pub(crate) used: Amounts,
     /// What can be promised.
-    free: Amounts,
+    pub(crate) free: Amounts,
     /// Executes that wait for a sandbox.
-    waiting: usize,
+    pub(crate) waiting: usize,
     /// Sandboxes that may exist.
-    sandboxes: usize,
+    pub(crate) sandboxes: usize,
     /// Starts under way.
-    starting: i64,
+    pub(crate) starting: i64,
+}
+
+impl From<sandpool_core::Capacity> for Capacity {
+    fn from(it: sandpool_core::Capacity) -> Self {
+        Self {
+            limit: it.limit.into(),
+            is_lowered: it.is_lowered,
+            used: it.used.into(),
+            free: it.free.into(),
+            waiting: it.blocked,
+            sandboxes: it.sandboxes,
+            starting: it.starting,
+        }
+    }
 }
 
 /// What the pool has
@@ -67,14 +81,5 @@ pub(crate) async fn capacity(
     State(app): State<App>,
     _: Account,
 ) -> Result<axum::Json<Capacity>, ApiError> {
-    let it = app.service.engine().capacity().await.map_err(ServiceError::from)?;
-    Ok(axum::Json(Capacity {
-        limit: it.limit.into(),
-        is_lowered: it.is_lowered,
-        used: it.used.into(),
-        free: it.free.into(),
-        waiting: it.blocked,
-        sandboxes: it.sandboxes,
-        starting: it.starting,
-    }))
+    Ok(axum::Json(app.service.engine().capacity().await.map_err(ServiceError::from)?.into()))
 }

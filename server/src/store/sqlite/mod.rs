@@ -11,8 +11,8 @@ mod readers;
 mod writer;
 
 use super::types::{
-    ApiKeyRecord, Conversation, ConversationKey, ConversationPage, EventRecord, ExecuteRecord,
-    IdempotencyRecord, JournalLine, Message, MessageRange, Recovery, TurnRecord,
+    Account, ApiKeyRecord, Conversation, ConversationKey, ConversationPage, EventRecord,
+    ExecuteRecord, IdempotencyRecord, JournalLine, Message, MessageRange, Recovery, TurnRecord,
 };
 use super::{Batch, Committing, Store, StoreError};
 use crate::keys::KeyHash;
@@ -177,6 +177,10 @@ impl Store for SqliteStore {
 
     async fn key_by_hash(&self, hash: KeyHash) -> Result<Option<ApiKeyRecord>, StoreError> {
         self.read(move |c| read::key_by_hash(c, &hash)).await
+    }
+
+    async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        self.read(read::accounts).await
     }
 
     async fn keys(&self, account: u32) -> Result<Vec<ApiKeyRecord>, StoreError> {

@@ -6,6 +6,7 @@ mod operation;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use sandpool_sim::DaytonaApi;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -20,15 +21,30 @@ pub(crate) struct Served {
 }
 
 impl Served {
+    /// With the simulated Daytona that it starts itself.
     pub(crate) fn start(folder: &Path, config: &str) -> Self {
+        Self::start_with(folder, config, None)
+    }
+
+    /// With one that outlives it.
+    pub(crate) fn start_on(folder: &Path, config: &str, api: &DaytonaApi) -> Self {
+        let config = format!("{config}\n[daytona]\napi_url = \"{}\"\n", api.url());
+        Self::start_with(folder, &config, Some(api.api_key()))
+    }
+
+    fn start_with(folder: &Path, config: &str, daytona_key: Option<&str>) -> Self {
         let file = folder.join("pool.toml");
         std::fs::write(&file, config).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_sandpool-server"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sandpool-server"));
+        command.env_remove("DAYTONA_API_KEY");
+        if let Some(key) = daytona_key {
+            command.env("DAYTONA_API_KEY", key);
+        }
+        let mut child = command
             .args(["--listen", "127.0.0.1:0", "--config"])
             .arg(&file)
             .arg("--store")
             .arg(folder.join("pool.sqlite"))
-            .env_remove("DAYTONA_API_KEY")
             .env_remove("DAYTONA_API_KEY_FILE")
             .env("RUST_LOG", "off")
             .stdout(Stdio::piped())

@@ -3,7 +3,7 @@
 use super::{row, rows};
 use crate::keys::KeyHash;
 use crate::store::StoreError;
-use crate::store::types::{ApiKeyRecord, IdempotencyRecord, IdempotencyStatus};
+use crate::store::types::{Account, ApiKeyRecord, IdempotencyRecord, IdempotencyStatus};
 use rusqlite::{Connection, Row, params};
 
 /// The table is searched by the first eight bytes; the whole is compared in constant time, so
@@ -18,6 +18,14 @@ pub(in crate::store::sqlite) fn key_by_hash(
         Ok((read_key(row)?, KeyHash::from_bytes(row.get(5)?)))
     })?;
     Ok(candidates.into_iter().find(|(_, kept)| kept.is_same(hash)).map(|(record, _)| record))
+}
+
+pub(in crate::store::sqlite) fn accounts(
+    connection: &Connection,
+) -> Result<Vec<Account>, StoreError> {
+    rows(connection, "SELECT number, name, added_ms FROM accounts ORDER BY number", [], |row| {
+        Ok(Account { number: row.get(0)?, name: row.get(1)?, added_ms: row.get(2)? })
+    })
 }
 
 pub(in crate::store::sqlite) fn keys(

@@ -7,7 +7,7 @@ mod owned;
 mod recovery;
 mod turns;
 
-pub(super) use accounts::{idempotency, key_by_hash, keys, setting};
+pub(super) use accounts::{accounts, idempotency, key_by_hash, keys, setting};
 pub(super) use conversations::{conversation, conversations, messages, notices};
 pub(super) use events::{account_events, conversation_events, journal};
 pub(super) use owned::owned;

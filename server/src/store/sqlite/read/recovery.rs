@@ -1,11 +1,12 @@
 //! What a server needs to go on after a restart.
 
+use super::accounts::accounts;
 use super::conversations::key;
 use super::{rows, unknown};
 use crate::store::StoreError;
 use crate::store::sqlite::counters::Counters;
 use crate::store::types::{
-    Account, Intent, OpenConversation, OpenExecute, OpenRequest, OpenTurn, Recovery, SandboxRef,
+    Intent, OpenConversation, OpenExecute, OpenRequest, OpenTurn, Recovery, SandboxRef,
 };
 use rusqlite::Connection;
 use sandpool_core::{Reason, SandboxName, SandboxState, Verb};
@@ -17,12 +18,7 @@ pub(in crate::store::sqlite) fn recovery(connection: &Connection) -> Result<Reco
         last_conversation: counters.last_conversation,
         last_event: counters.last_event,
         last_journal: counters.last_journal,
-        accounts: rows(
-            connection,
-            "SELECT number, name, added_ms FROM accounts ORDER BY number",
-            [],
-            |row| Ok(Account { number: row.get(0)?, name: row.get(1)?, added_ms: row.get(2)? }),
-        )?,
+        accounts: accounts(connection)?,
         conversations: open_conversations(connection)?,
         turns: rows(
             connection,

@@ -1,16 +1,14 @@
-//! `/v1/admin`: accounts, keys and shutdown, for the operator only.
+//! `/v1/admin/accounts`: accounts and their keys.
 
-use super::super::app::App;
-use super::super::auth::Operator;
-use super::super::error::{ApiError, ErrorBody, ErrorCode};
-use super::super::extract::{At, Json};
+use super::super::super::app::App;
+use super::super::super::auth::Operator;
+use super::super::super::error::{ApiError, ErrorBody, ErrorCode};
+use super::super::super::extract::{At, Json};
 use crate::keys::ApiKey;
-use crate::service::ServiceError;
 use crate::store::{Account, Batch, NewApiKey, StoreError, Write};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::Ordering;
 use utoipa::ToSchema;
 
 /// An account to add.
@@ -23,11 +21,13 @@ pub(crate) struct NewAccount {
 
 /// An account.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct AccountAdded {
+pub(crate) struct AccountShown {
     /// Its number.
     number: u32,
     /// Its name.
     name: String,
+    /// When it was added, milliseconds since 1970.
+    added_ms: i64,
 }
 
 /// A key to add.
@@ -48,38 +48,6 @@ pub(crate) struct KeyAdded {
     key: String,
 }
 
-/// How to shut down.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct DrainBody {
-    /// Leave the conversations' sandboxes to be adopted by the next instance.
-    #[serde(default)]
-    leave_sandboxes: bool,
-}
-
-/// Stop admitting, answer everybody, and let everything go. Answers when nothing is left
-#[utoipa::path(
-    post,
-    path = "/v1/admin/drain",
-    tag = "admin",
-    request_body = DrainBody,
-    responses(
-        (status = 204, description = "drained"),
-        (status = 400, description = "the request makes no sense", body = ErrorBody),
-        (status = 401, description = "no valid key", body = ErrorBody),
-        (status = 403, description = "not the operator's key", body = ErrorBody)
-    )
-)]
-pub(crate) async fn drain(
-    State(app): State<App>,
-    _: Operator,
-    Json(body): Json<DrainBody>,
-) -> Result<StatusCode, ApiError> {
-    app.is_draining.store(true, Ordering::Release);
-    app.service.engine().drain(body.leave_sandboxes).await.map_err(ServiceError::from)?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
 /// Add an account
 #[utoipa::path(
     post,
@@ -87,7 +55,7 @@ pub(crate) async fn drain(
     tag = "admin",
     request_body = NewAccount,
     responses(
-        (status = 201, description = "added", body = AccountAdded),
+        (status = 201, description = "added", body = AccountShown),
         (status = 400, description = "the request makes no sense, or the name is taken", body = ErrorBody),
         (status = 401, description = "no valid key", body = ErrorBody),
         (status = 403, description = "not the operator's key", body = ErrorBody)
@@ -97,7 +65,7 @@ pub(crate) async fn add_account(
     State(app): State<App>,
     _: Operator,
     Json(body): Json<NewAccount>,
-) -> Result<(StatusCode, axum::Json<AccountAdded>), ApiError> {
+) -> Result<(StatusCode, axum::Json<AccountShown>), ApiError> {
     let fits = (1..=100).contains(&body.name.len())
         && body.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if !fits {
@@ -107,18 +75,114 @@ pub(crate) async fn add_account(
         ));
     }
     let store = app.service.store();
-    let recovery = store.recovery().await.map_err(|error| ApiError::internal(&error))?;
-    let number = u32::try_from(recovery.accounts.len()).unwrap_or(u32::MAX);
-    let added_ms = crate::clock::wall_clock_ms();
-    let account = Account { number, name: body.name.clone(), added_ms };
-    match store.commit(Batch::new(vec![Write::AddAccount(account)])).await {
-        Ok(_) => Ok((StatusCode::CREATED, axum::Json(AccountAdded { number, name: body.name }))),
-        Err(StoreError::Exists { .. }) => Err(ApiError::new(
+    let exists = || {
+        ApiError::new(
             ErrorCode::InvalidRequest,
             format!("an account {:?} exists already", body.name),
-        )),
-        Err(error) => Err(ApiError::internal(&error)),
+        )
+    };
+    for _ in 0..MOST_RACES {
+        let accounts = store.accounts().await.map_err(|error| ApiError::internal(&error))?;
+        if accounts.iter().any(|account| account.name == body.name) {
+            return Err(exists());
+        }
+        let number = accounts.last().map_or(0, |last| last.number + 1);
+        let added_ms = crate::clock::wall_clock_ms();
+        let account = Account { number, name: body.name.clone(), added_ms };
+        match store.commit(Batch::new(vec![Write::AddAccount(account)])).await {
+            Ok(_) => {
+                let added = AccountShown { number, name: body.name, added_ms };
+                return Ok((StatusCode::CREATED, axum::Json(added)));
+            }
+            // Somebody else was given the number meanwhile, or the name.
+            Err(StoreError::Exists { .. }) => {}
+            Err(error) => return Err(ApiError::internal(&error)),
+        }
     }
+    Err(ApiError::new(ErrorCode::Overloaded, "too many accounts are added at once")
+        .retry_after_seconds(1))
+}
+
+/// So often a number may be taken by somebody else before it is given up.
+const MOST_RACES: u32 = 100;
+
+/// Every account
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Accounts {
+    /// In the order of their numbers; 0 is the operator's.
+    items: Vec<AccountShown>,
+}
+
+/// List accounts
+#[utoipa::path(
+    get,
+    path = "/v1/admin/accounts",
+    tag = "admin",
+    responses(
+        (status = 200, description = "all of them", body = Accounts),
+        (status = 401, description = "no valid key", body = ErrorBody),
+        (status = 403, description = "not the operator's key", body = ErrorBody)
+    )
+)]
+pub(crate) async fn list_accounts(
+    State(app): State<App>,
+    _: Operator,
+) -> Result<axum::Json<Accounts>, ApiError> {
+    let accounts = app.service.store().accounts().await;
+    let accounts = accounts.map_err(|error| ApiError::internal(&error))?.into_iter();
+    let items = accounts
+        .map(|it| AccountShown { number: it.number, name: it.name, added_ms: it.added_ms })
+        .collect();
+    Ok(axum::Json(Accounts { items }))
+}
+
+/// A key, without the key.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeyShown {
+    /// Its name in lists and logs.
+    id: String,
+    /// What its owner calls it.
+    label: String,
+    /// When it was made, milliseconds since 1970.
+    added_ms: i64,
+    /// Since when it opens nothing any more; null if it does.
+    revoked_ms: Option<i64>,
+}
+
+/// The keys of an account.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Keys {
+    /// In the order of their ids.
+    items: Vec<KeyShown>,
+}
+
+/// List the keys of an account
+#[utoipa::path(
+    get,
+    path = "/v1/admin/accounts/{account}/keys",
+    tag = "admin",
+    params(("account" = u32, Path, description = "its number")),
+    responses(
+        (status = 200, description = "all of them, revoked ones too", body = Keys),
+        (status = 400, description = "the request makes no sense", body = ErrorBody),
+        (status = 401, description = "no valid key", body = ErrorBody),
+        (status = 403, description = "not the operator's key", body = ErrorBody)
+    )
+)]
+pub(crate) async fn list_keys(
+    State(app): State<App>,
+    _: Operator,
+    At(path): At<AccountPath>,
+) -> Result<axum::Json<Keys>, ApiError> {
+    let keys = app.service.store().keys(path.account).await;
+    let keys = keys.map_err(|error| ApiError::internal(&error))?.into_iter();
+    let items = keys.map(|it| KeyShown {
+        id: it.id,
+        label: it.label,
+        added_ms: it.added_ms,
+        revoked_ms: it.revoked_ms,
+    });
+    Ok(axum::Json(Keys { items: items.collect() }))
 }
 
 /// An account in a path.
