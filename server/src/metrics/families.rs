@@ -327,3 +327,72 @@ impl Metrics {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const ALERTS: &str = include_str!("../../../deploy/alerts.yml");
+    const RUNBOOK: &str = include_str!("../../../deploy/runbook.md");
+
+    /// Every name that can be served, with the endings that the format adds, read off the
+    /// declarations above: a family without samples is not in the text.
+    fn names() -> BTreeSet<String> {
+        let text = include_str!("families.rs");
+        let registered = text.split("to.register").skip(1).filter_map(|rest| {
+            let has_unit = rest.starts_with("_with_unit");
+            let arguments = &rest[rest.find('(')? + 1..];
+            let name = arguments.split('"').nth(1)?;
+            let unit = match arguments.split("Unit::").nth(1).filter(|_| has_unit) {
+                None => String::new(),
+                Some(unit) => format!("_{}", unit.split(',').next()?.to_lowercase()),
+            };
+            Some(format!("sandpool_{name}{unit}"))
+        });
+        let mut names = BTreeSet::new();
+        for name in registered {
+            for ending in ["", "_total", "_bucket", "_count", "_sum"] {
+                names.insert(format!("{name}{ending}"));
+            }
+        }
+        names
+    }
+
+    #[test]
+    fn alerts_speak_of_metrics_that_exist_and_each_has_its_section() {
+        let (known, mut used) = (names(), BTreeSet::new());
+        for part in ALERTS.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_') {
+            if part.starts_with("sandpool_") {
+                used.insert(part.to_owned());
+            }
+        }
+        assert!(used.len() > 15, "{used:?}");
+        let unknown: Vec<_> = used.difference(&known).collect();
+        assert!(unknown.is_empty(), "{unknown:?} are no metrics: {known:?}");
+        let alerts: Vec<&str> =
+            ALERTS.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+        let sections: Vec<&str> =
+            RUNBOOK.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        assert_eq!(alerts, sections);
+        for alert in alerts {
+            let link = format!("runbook.md#{}", alert.to_lowercase());
+            assert!(ALERTS.contains(&link), "{alert} does not lead to its section");
+        }
+    }
+
+    #[test]
+    fn what_is_registered_is_what_is_served() {
+        let metrics = Metrics::new();
+        let text = metrics.text();
+        for name in ["sandpool_used_memory_bytes", "sandpool_store_commit_seconds_bucket"] {
+            assert!(names().contains(name) && text.contains(name), "{name}\n{text}");
+        }
+        let foreign = text
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| line.split([' ', '{']).next().unwrap_or_default())
+            .find(|name| !names().contains(*name) && !name.starts_with("sandpool_build"));
+        assert_eq!(foreign, None);
+    }
+}
