@@ -3,6 +3,7 @@
 mod conversations;
 mod execute;
 mod operation;
+mod sharing;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
