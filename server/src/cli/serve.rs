@@ -9,7 +9,7 @@ use crate::context::ContextRules;
 use crate::engine::{Commit, Engine, ProviderHands};
 use crate::metrics::{Fold, Metrics};
 use crate::provider::{Daytona, DaytonaOptions, Pool, SandboxProvider};
-use crate::service::Service;
+use crate::service::{Service, retain};
 use crate::store::{Recovery, SqliteOptions, SqliteStore, Store};
 use axum::serve::ListenerExt;
 use clap::Args;
@@ -129,6 +129,7 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
     // Nobody sees what the last instance left open as if it still were.
     started.engine.safe().await.map_err(|error| cannot(error.to_string()))?;
     let rules = ContextRules { tool_output_bytes: settings.history.tool_output_bytes as usize };
+    let retaining = tokio::spawn(retain(Arc::clone(&store), settings.store.keep_journal_lines));
     let service =
         Service::new(started.engine.clone(), store, provider, started.open, classes, rules);
     let app = App::new(service, settings.http.clone(), metrics);
@@ -175,6 +176,7 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
     let longest = settings.policy.config.drain_grace.as_secs_f64() + 30.0;
     let in_time = tokio::time::timeout(std::time::Duration::from_secs_f64(longest), drained).await;
     shutdown.notify_one();
+    retaining.abort();
     drop(engine);
     // Streams have no end of their own.
     let _ = tokio::time::timeout(std::time::Duration::from_secs(2), server).await;

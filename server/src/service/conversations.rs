@@ -6,7 +6,7 @@ use crate::store::{
     Batch, Conversation, ConversationKey, ConversationPage, EventRecord, Message, MessageKind,
     MessageRange, StoreError, Write,
 };
-use sandpool_core::{AccountId, ConversationId, Explanation, Id, TurnId};
+use sandpool_core::{AccountId, ConversationId, Id, TurnId};
 
 impl Service {
     /// Opens a conversation. `state` (JSON) is the caller's own.
@@ -126,16 +126,6 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let id = self.open_one(account, key).await?;
         Ok(self.engine.cancel(id).await?)
-    }
-
-    /// Why the conversation waits; `None` if it does not.
-    pub(crate) async fn explain(
-        &self,
-        account: u32,
-        key: &ConversationKey,
-    ) -> Result<Option<Explanation>, ServiceError> {
-        let id = self.open_one(account, key).await?;
-        Ok(self.engine.explain(id).await?)
     }
 
     /// The scheduler's id of an open conversation of the account.

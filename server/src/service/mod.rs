@@ -4,14 +4,18 @@
 mod conversations;
 mod directory;
 mod execute;
+mod explain;
 mod files;
 mod lazy_sandbox;
 mod operation;
+mod retention;
 mod turns;
 
 pub(crate) use execute::{Execute, ExecuteError, Executed, Outcome};
+pub(crate) use explain::{Happened, What};
 pub(crate) use lazy_sandbox::{InSandbox, Missing};
 pub(crate) use operation::{Comparison, Standing};
+pub(crate) use retention::retain;
 
 use crate::context::ContextRules;
 use crate::engine::{Engine, Refused, Stopped};

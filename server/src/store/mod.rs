@@ -113,6 +113,9 @@ pub trait Store: Send + Sync + 'static {
     /// Lines of the journal after the sequence `after`. For operators: it holds every account's.
     async fn journal(&self, after: u64, limit: u32) -> Result<Vec<JournalLine>, StoreError>;
 
+    /// The first and the last line of the journal that is kept; none if there is none.
+    async fn journal_bounds(&self) -> Result<Option<(u64, u64)>, StoreError>;
+
     /// The key with this hash, revoked or not.
     async fn key_by_hash(&self, hash: KeyHash) -> Result<Option<ApiKeyRecord>, StoreError>;
 

@@ -51,7 +51,7 @@ pub(super) async fn answer(
         }
         // It waits if the scheduler has an explanation for it.
         Err(_) => match service.explain(account, &key).await {
-            Ok(why @ Some(_)) => Some(waiting(why)),
+            Ok(explained) if explained.now.is_some() => Some(waiting(explained.now)),
             _ => None,
         },
     };

@@ -179,6 +179,10 @@ impl Store for SqliteStore {
         self.read(move |c| read::key_by_hash(c, &hash)).await
     }
 
+    async fn journal_bounds(&self) -> Result<Option<(u64, u64)>, StoreError> {
+        self.read(read::journal_bounds).await
+    }
+
     async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         self.read(read::accounts).await
     }

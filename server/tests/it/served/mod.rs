@@ -36,6 +36,11 @@ impl Served {
     fn start_with(folder: &Path, config: &str, daytona_key: Option<&str>) -> Self {
         let file = folder.join("pool.toml");
         std::fs::write(&file, config).unwrap();
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(folder.join("server.log"))
+            .unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_sandpool-server"));
         command.env_remove("DAYTONA_API_KEY");
         if let Some(key) = daytona_key {
@@ -47,9 +52,10 @@ impl Served {
             .arg("--store")
             .arg(folder.join("pool.sqlite"))
             .env_remove("DAYTONA_API_KEY_FILE")
-            .env("RUST_LOG", "off")
+            .arg("--log-json")
+            .env("RUST_LOG", "debug")
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -194,3 +194,36 @@ async fn accounts_that_are_added_at_once_all_get_a_number() {
     let shown = keys["items"].to_string();
     assert!(shown.contains(made["id"].as_str().unwrap()) && !shown.contains("sp_"), "{shown}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_bears_the_requests_id_and_no_secret() {
+    let (api, folder) = (DaytonaApi::start(DaytonaApiOptions::default()).await.unwrap(), folder());
+    let served = Served::start_on(folder.path(), QUICK, &api);
+    let caller = Caller::new(&served, &served.keys[1]);
+    let conversation = caller.open().await;
+    let body = json!({ "command": "echo $PASSWORD", "environment": { "PASSWORD": "hunter2" } });
+    let path = format!("{}{conversation}/execute", caller.url);
+    let request = caller.client.post(path).bearer_auth(&caller.key).json(&body);
+    let answer = request.header("x-request-id", "mine-17").send().await.unwrap();
+    assert_eq!(answer.headers()["x-request-id"], "mine-17");
+    assert_eq!(Caller::new(&served, "sp_wrong").get("/v1/capacity").await.0, 401);
+    let (_, made) =
+        Caller::new(&served, &served.keys[0]).post("/v1/admin/accounts/1/keys", json!({})).await;
+    let secrets = [
+        served.keys[0].clone(),
+        served.keys[1].clone(),
+        made["key"].as_str().unwrap().to_owned(),
+        api.api_key().to_owned(),
+        "hunter2".to_owned(),
+    ];
+    assert_eq!(served.end(), Some(0));
+    let log = std::fs::read_to_string(folder.path().join("server.log")).unwrap();
+    assert!(log.contains("mine-17"), "{log}");
+    for line in log.lines().filter(|line| line.starts_with('{')) {
+        serde_json::from_str::<Value>(line).expect("a line of JSON");
+    }
+    for secret in secrets {
+        assert!(!log.contains(&secret), "{secret} is in the log");
+    }
+    api.stop().await;
+}

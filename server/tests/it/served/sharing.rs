@@ -76,6 +76,9 @@ async fn one_account_borrows_and_leaves_the_other_its_part() {
     assert_eq!(refused["result"]["outcome"], "unavailable", "{refused}");
     assert_eq!(refused["result"]["reason"], "full");
     assert!(refused["result"]["retry_after_seconds"].as_f64().unwrap() > 0.0);
+    let (_, why) = first.get(&format!("{more}/explain")).await;
+    assert_eq!(why["before"][0]["what"], "refused", "{why}");
+    assert_eq!(why["before"][0]["reason"], "full", "{why}");
     // The other account has its own share of what was kept free, and then waits as well.
     for _ in 0..2 {
         holds(&second).await;
@@ -139,6 +142,14 @@ async fn who_loses_a_sandbox_is_told_and_has_another_with_the_history_intact() {
     assert_eq!(messages["items"][1]["kind"], "notice");
     let next = with_patience(&caller, &conversation, 30.0).await;
     assert_eq!(next["files_lost"], Value::Null, "it is told once");
+    let (_, why) = caller.get(&format!("{conversation}/explain")).await;
+    let told = |what: &str, text: &str| {
+        let before = why["before"].as_array().unwrap().iter();
+        before.filter(|it| it["what"] == what).any(|it| it["text"].as_str().unwrap().contains(text))
+    };
+    assert!(told("lost_sandbox", "it died at the provider"), "{why}");
+    assert!(told("told_of_loss", "its files are gone (died)"), "{why}");
+    assert!(told("waited", "for its sandbox"), "{why}");
     api.stop().await;
 }
 

@@ -60,6 +60,19 @@ pub(in crate::store::sqlite) fn journal(
     )
 }
 
+pub(in crate::store::sqlite) fn journal_bounds(
+    connection: &Connection,
+) -> Result<Option<(u64, u64)>, StoreError> {
+    // Each of the two is one look into the index; together they would be a scan.
+    let bounds = super::row(
+        connection,
+        "SELECT (SELECT min(sequence) FROM journal), (SELECT max(sequence) FROM journal)",
+        [],
+        |row| Ok((row.get::<_, Option<u64>>(0)?, row.get::<_, Option<u64>>(1)?)),
+    )?;
+    Ok(bounds.and_then(|(first, last)| first.zip(last)))
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<EventRecord> {
     let (conversation, sequence): (Option<u64>, Option<u64>) = (row.get(2)?, row.get(3)?);
     Ok(EventRecord {

@@ -9,7 +9,7 @@ mod turns;
 
 pub(super) use accounts::{accounts, idempotency, key_by_hash, keys, setting};
 pub(super) use conversations::{conversation, conversations, messages, notices};
-pub(super) use events::{account_events, conversation_events, journal};
+pub(super) use events::{account_events, conversation_events, journal, journal_bounds};
 pub(super) use owned::owned;
 pub(super) use recovery::recovery;
 pub(super) use turns::{execute, turn};
