@@ -6,6 +6,7 @@ mod daytona;
 mod daytona_api;
 mod engine;
 mod experiment;
+mod fuzz;
 mod journal;
 mod measure;
 mod output;
@@ -34,6 +35,10 @@ pub use engine::{Journal, Line, Outcome, RunOptions, VirtualClock, What, run};
 pub use experiment::{
     Experiment, ExperimentError, ExperimentOptions, Progress, RecordedTraffic, ReportContext,
     ResultFilesError, report_data, result_files, run_experiment, source_of,
+};
+pub use fuzz::{
+    CHECKERS, Checker, Failure as SearchFailure, FuzzRecipe, Piece, Searched, Violation, search,
+    search_scenario, shrink,
 };
 pub use journal::{Divergence, Notable, ReplayedStep, Story, StoryStep, notable, replay, story};
 pub use measure::{Balance, Imbalance, Measures};

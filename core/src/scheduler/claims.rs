@@ -186,6 +186,14 @@ impl Scheduler {
             self.swaps.sort_by_key(|&id| claims[id].order);
         } else {
             let is_first = self.queue.insert(&mut self.claims, id);
+            let max = self.config.max_overtakes;
+            let claim = &mut self.claims[id];
+            // One that lost its admission has been overtaken as often as before, and is nobody's to
+            // overtake if that was often enough.
+            claim.overtakes = claim.overtakes.min(max);
+            if blocked && max > 0 && claim.overtakes == max {
+                self.queue.overtaken.push(id);
+            }
             self.account_mut(account).waiting += 1;
             if is_first {
                 self.refile_line(account, class, blocked);

@@ -90,11 +90,16 @@ impl Scheduler {
     fn look_at_unknown(&mut self, unknown: &[InventoryItem], complete: bool) {
         let now = self.now;
         for item in unknown {
-            if item.state == FoundState::Destroying {
-                continue; // On its way out: most likely one that was just confirmed gone.
-            }
             let first_seen = *self.sightings.entry(item.provider).or_insert(now);
-            if now.since(first_seen) >= self.config.orphan_grace {
+            // One on its way out was most likely just confirmed gone, and the list is late; one that
+            // stays hangs, and nobody else follows it.
+            let grace = match item.state {
+                FoundState::Destroying => {
+                    self.config.orphan_grace.max(self.config.operation_timeout)
+                }
+                _ => self.config.orphan_grace,
+            };
+            if now.since(first_seen) >= grace {
                 self.sightings.remove(&item.provider);
                 self.tell(
                     EventKind::DriftDetected,

@@ -6,7 +6,7 @@ use crate::event::{Actor, EventKind, Reason};
 use crate::id::{ClassId, ConversationId, ExecuteId, ProviderId, SandboxId, TurnId};
 use crate::lifecycle::SandboxState;
 use crate::output::WhyRejected;
-use crate::provider::{FoundState, Inventory, SandboxName, Verb};
+use crate::provider::{Inventory, SandboxName, Verb};
 use crate::time::{Span, Time};
 use std::collections::BTreeSet;
 
@@ -130,7 +130,8 @@ impl Scheduler {
             if let Some(&id) = item.name.as_ref().and_then(|name| by_name.get(name)) {
                 self.sandboxes[id].provider.get_or_insert(item.provider);
             }
-            if !ours && item.state != FoundState::Destroying {
+            // Also one that is on its way out: its delete may hang, and it takes its place meanwhile.
+            if !ours {
                 self.remove_orphan(item, Reason::Recovery);
             }
         }

@@ -225,6 +225,19 @@ fn files_that_an_earlier_instance_lost_and_never_told_of_are_told_with_the_next_
 }
 
 #[test]
+fn one_whose_delete_hangs_over_a_restart_counts_and_is_followed() {
+    let mut pool = Pool::restoring(on_execute(), 2);
+    pool.tell(Input::Recovered);
+    let hangs = InventoryItem { state: FoundState::Destroying, ..left(1) };
+    pool.answer(Verb::FindAll, inventory(&[hangs]));
+    assert_eq!(pool.used_slots(), 1, "it takes its place at the provider");
+    pool.fail(Verb::Destroy, Failure::Conflict);
+    pool.wait_until_asked(Verb::Destroy);
+    pool.answer_last(Verb::Destroy, Reply::Destroyed);
+    assert_eq!(pool.used_slots(), 0);
+}
+
+#[test]
 fn a_sandbox_is_restored_only_outside_a_turn() {
     for executes in [false, true] {
         let mut config = adopting();

@@ -6,6 +6,7 @@ mod daytona;
 mod events;
 mod explain;
 mod failure;
+mod fuzz;
 mod input;
 mod policy;
 mod progress;
@@ -61,6 +62,7 @@ enum Command {
     Policy(policy::Arguments),
     Schema(schema::Arguments),
     Daytona(daytona::Arguments),
+    Fuzz(fuzz::Arguments),
     /// Check the simulation against closed forms of queueing theory.
     Verify(verify::VerifyArgs),
     /// Measure how fast the simulation and the scheduler's decisions are.
@@ -79,6 +81,7 @@ impl Command {
             Command::Events(arguments) => events::execute(arguments, &mut out),
             Command::Policy(arguments) => policy::execute(arguments, &mut out),
             Command::Daytona(arguments) => daytona::execute(arguments, &mut out),
+            Command::Fuzz(arguments) => fuzz::execute(arguments, &mut out),
             Command::Schema(_) => schema::execute(&mut out),
             Command::Verify(arguments) => return verify::run(arguments),
             Command::Bench(arguments) => return bench::run(arguments),

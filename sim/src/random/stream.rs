@@ -91,6 +91,8 @@ pub enum Purpose {
     Work = 36,
     /// Ids and secrets that the provider's API shows.
     Identity = 37,
+    /// Scenarios of the fault search.
+    Fuzz = 38,
 }
 
 /// The increment of SplitMix64: 2^64 divided by the golden ratio, made odd.

@@ -3,6 +3,7 @@
 mod cli;
 mod daytona_api;
 mod determinism;
+mod fault_search;
 mod invariants;
 mod journal;
 mod load;
