@@ -11,7 +11,6 @@ pub(super) fn check(_: &Variant, journal: &[Line]) -> Result<(), Violation> {
     let mut waiting: BTreeMap<(ConversationId, ExecuteId), usize> = BTreeMap::new();
     let mut running: BTreeMap<(ConversationId, ExecuteId), usize> = BTreeMap::new();
     for (number, line) in journal.iter().enumerate() {
-        let wrong = |text: String| Err(Violation::at(number, text));
         match &line.what {
             // A crash answers nobody.
             What::Instance(_) | What::Crash => {
@@ -33,36 +32,29 @@ pub(super) fn check(_: &Variant, journal: &[Line]) -> Result<(), Violation> {
             What::Event(event) => {
                 let Some(conversation) = event.conversation else { continue };
                 let key = (conversation, event.execute);
-                let name = || {
-                    format!("execute {} of conversation {}", event.execute, conversation.sequence())
-                };
-                match event.kind {
+                let is_of_this = |&(whose, _): &(ConversationId, ExecuteId)| whose == conversation;
+                let complaint = match event.kind {
                     EventKind::SandboxBusy if event.execute != ExecuteId(0) => {
-                        if waiting.remove(&key).is_none() {
-                            return wrong(format!("{} is let go and did not wait", name()));
-                        }
                         running.insert(key, number);
+                        waiting.remove(&key).is_none().then_some("is let go and did not wait")
                     }
                     EventKind::SandboxUnavailable => {
-                        if waiting.remove(&key).is_none() {
-                            return wrong(format!("{} is refused and did not wait", name()));
-                        }
+                        waiting.remove(&key).is_none().then_some("is refused and did not wait")
                     }
                     EventKind::ExecuteEnded => {
-                        if running.remove(&key).is_none() {
-                            return wrong(format!("{} ends and did not run", name()));
-                        }
+                        running.remove(&key).is_none().then_some("ends and did not run")
                     }
-                    EventKind::ConversationClosed => {
-                        if waiting.keys().any(|&(whose, _)| whose == conversation) {
-                            let whose = conversation.sequence();
-                            return wrong(format!(
-                                "conversation {whose} ends with a waiting execute"
-                            ));
-                        }
-                    }
-                    EventKind::Drained => {}
-                    _ => {}
+                    EventKind::ConversationClosed => waiting
+                        .keys()
+                        .any(is_of_this)
+                        .then_some("is the last of a conversation that ends with one waiting"),
+                    _ => None,
+                };
+                if let Some(complaint) = complaint {
+                    let whose = conversation.sequence();
+                    let text =
+                        format!("execute {} of conversation {whose} {complaint}", event.execute);
+                    return Err(Violation::at(number, text));
                 }
             }
             _ => {}

@@ -5,7 +5,7 @@ use super::Violation;
 use crate::engine::{Line, What};
 use crate::scenario::Variant;
 use sandpool_core::{ConversationId, EventKind, Id, Input, Span, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy)]
 struct Blocked {
@@ -19,10 +19,12 @@ pub(super) fn check(variant: &Variant, journal: &[Line]) -> Result<(), Violation
     let mut blocked: BTreeMap<ConversationId, Blocked> = BTreeMap::new();
     let mut asked: BTreeMap<ConversationId, Span> = BTreeMap::new();
     let mut admitted: BTreeMap<ConversationId, Time> = BTreeMap::new();
+    // Whose sandbox was bound ahead of need, and not used yet.
+    let mut ahead: BTreeSet<ConversationId> = BTreeSet::new();
     for (number, line) in journal.iter().enumerate() {
         match &line.what {
             What::Instance(_) | What::Crash => {
-                (blocked, asked, admitted) = Default::default();
+                (blocked, asked, admitted, ahead) = Default::default();
             }
             What::Input(Input::StartExecute { conversation, patience, .. }) => {
                 asked.insert(*conversation, patience.unwrap_or(config.sandbox_wait));
@@ -54,11 +56,20 @@ pub(super) fn check(variant: &Variant, journal: &[Line]) -> Result<(), Violation
                             it.admitted = None;
                         }
                     }
+                    // The claim whose unused sandbox died is admitted still, and is served anew.
+                    EventKind::SandboxDied if ahead.remove(&conversation) => {
+                        admitted.insert(conversation, event.at);
+                    }
                     EventKind::SandboxAssigned
                     | EventKind::SandboxBusy
                     | EventKind::SandboxUnavailable
                     | EventKind::ClaimWithdrawn => {
                         admitted.remove(&conversation);
+                        if event.kind == EventKind::SandboxAssigned {
+                            ahead.insert(conversation);
+                        } else {
+                            ahead.remove(&conversation);
+                        }
                         if let Some(it) = blocked.remove(&conversation) {
                             late(number, conversation, &it, event.at, config.start_timeout)?;
                         }
