@@ -30,6 +30,20 @@ pub(super) fn check(_: &Variant, journal: &[Line]) -> Result<(), Violation> {
                 }
             }
             What::Event(event) => {
+                // One runs after the other: whoever is answered leaves nobody before it unanswered.
+                let forgotten = waiting.keys().find(|&&(whose, execute)| match event.kind {
+                    EventKind::Drained => true,
+                    EventKind::SandboxBusy | EventKind::SandboxUnavailable => {
+                        Some(whose) == event.conversation && execute < event.execute
+                    }
+                    _ => false,
+                });
+                if let Some((whose, execute)) = forgotten {
+                    let whose = whose.sequence();
+                    let text =
+                        format!("execute {execute} of conversation {whose} was never answered");
+                    return Err(Violation::at(number, text));
+                }
                 let Some(conversation) = event.conversation else { continue };
                 let key = (conversation, event.execute);
                 let is_of_this = |&(whose, _): &(ConversationId, ExecuteId)| whose == conversation;

@@ -10,6 +10,9 @@ mod protection;
 mod rebuild;
 mod time;
 
+#[cfg(test)]
+mod tests;
+
 use crate::engine::{Journal, Line, What};
 use crate::scenario::Variant;
 
