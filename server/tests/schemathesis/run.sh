@@ -4,6 +4,8 @@
 #
 #   server/tests/schemathesis/run.sh path/to/sandpool-server [seconds]
 #
+# SCHEMATHESIS_SEED=N plays other requests than those of ./check.
+#
 # The server speaks to a simulated Daytona that runs no commands: those are made up at random.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -58,7 +60,7 @@ cd "$folder"
   --header "Authorization: Bearer $key" \
   --exclude-path /v1/admin/drain \
   --checks not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,ignored_auth \
-  --max-time "$seconds" --continue-on-failure --workers 2 --no-color --request-timeout 20
+  --max-time "$seconds" --seed "${SCHEMATHESIS_SEED:-1}" --continue-on-failure --workers 2 --no-color --request-timeout 20
 
 kill -TERM "$pid"
 wait "$pid" || { cat "$folder/log"; echo "the server ended with code $?"; exit 1; }
